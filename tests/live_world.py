@@ -60,8 +60,8 @@ class World:
             while True:
                 self.navi.scheduler.wake()
                 self.navi.admission.wake()
-                await self.navi.scheduler.at_rest()
-                await self.navi.admission.at_rest()
+                await self.navi.scheduler.wait_until_idle()
+                await self.navi.admission.wait_until_idle()
                 # Rows that another transaction holds are skipped; try them again.
                 if not any(at <= self.clock.moment for at in await self._instants()):
                     return
@@ -73,7 +73,7 @@ class World:
     async def until(self, look: Callable[[], Awaitable[Result]]) -> Result:
         """Call `look` now and after every event until it returns something true; return that."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.broadcast.all(LOCAL, 0)) as batches:
+            async with aclosing(self.navi.broadcast.follow_all(LOCAL, 0)) as batches:
                 if seen := await look():
                     return seen
                 async for _ in batches:
@@ -87,7 +87,7 @@ class World:
         """The session's frames, up to and including the awaited one."""
         seen: list[Frame] = []
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async with aclosing(self.navi.broadcast.session(session.id, after)) as batches:
+            async with aclosing(self.navi.broadcast.follow_session(session.id, after)) as batches:
                 async for batch in batches:
                     for frame in batch:
                         seen.append(json.loads(frame.text))

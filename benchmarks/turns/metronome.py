@@ -30,12 +30,12 @@ class Metronome(Driver):
 def main() -> None:
     from navi.cli.navi.main import main as navi
 
-    original = app.built_in_drivers
+    original = app.default_drivers
 
     def drivers(*parts: Any) -> dict[str, Driver]:
         return {**original(*parts), "metronome": Metronome()}
 
-    vars(app)["built_in_drivers"] = drivers
+    vars(app)["default_drivers"] = drivers
     navi()
 
 

@@ -23,7 +23,7 @@ from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.runtime import python_tuning
 from navi.live.runtime.app import Navi, running
 from navi.live.runtime.settings import RecallSettings, Settings
-from navi.live.runtime.turns.admission import Expected
+from navi.live.runtime.turns.admission import ExpectedInput
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.dialects.registry import dialect_for
 from navi.live.store.engine.schema import prepare
@@ -75,7 +75,7 @@ class NaviRecalls:
             self._navi = navi
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
-            def on_deliverable(inputs: Sequence[Expected]) -> None:
+            def on_deliverable(inputs: Sequence[ExpectedInput]) -> None:
                 for each in inputs:
                     if each.session_id in self._numbers:
                         self._since_tidy += 1

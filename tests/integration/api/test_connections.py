@@ -17,17 +17,23 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from navi.live.api import connection_limits
-from navi.live.api.connection_limits import HttpProtocol, SocketProtocol, State, Strangers, welcome
+from navi.live.api.connection_limits import (
+    HttpProtocol,
+    SocketProtocol,
+    State,
+    UnauthenticatedClients,
+    mark_authenticated,
+)
 
 PATIENCE_SECONDS = 60
-MOST = 3
+LIMIT = 3
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\nX-Half: "
 WHOLE = b"\r\n\r\n"
 
 
 async def greet(request: Request) -> Response:
     if "x-token" in request.headers:
-        welcome(request)
+        mark_authenticated(request)
     return Response("hello")
 
 
@@ -36,7 +42,7 @@ async def echo(socket: WebSocket) -> None:
     await socket.accept()
     while True:
         text = await socket.receive_text()
-        welcome(socket)
+        mark_authenticated(socket)
         await socket.send_text(str(len(text)))
 
 
@@ -64,7 +70,7 @@ class Door:
 async def open_door() -> AsyncIterator[Door]:
     routes = [Route("/", greet), WebSocketRoute("/ws", echo)]
     config = Config(Starlette(routes=routes), http=HttpProtocol, ws=SocketProtocol, lifespan="off")
-    state = State(Strangers(MOST))
+    state = State(UnauthenticatedClients(LIMIT))
     server = await asyncio.get_running_loop().create_server(
         lambda: HttpProtocol(config, state, {}), "127.0.0.1", 0
     )
@@ -88,18 +94,18 @@ async def is_closed(reader: asyncio.StreamReader) -> bool:
         return await reader.read(1) == b""
 
 
-async def test_the_oldest_stranger_makes_way_for_the_newest() -> None:
+async def test_the_newest_client_without_a_token_replaces_the_oldest() -> None:
     async with open_door() as door:
-        strangers = [await door.knock() for _ in range(MOST + 4)]
+        clients = [await door.knock() for _ in range(LIMIT + 4)]
 
-        for reader, _ in strangers[:4]:
+        for reader, _ in clients[:4]:
             assert await is_closed(reader)
-        for reader, writer in strangers[4:]:
+        for reader, writer in clients[4:]:
             writer.write(WHOLE)
             assert (await answer(reader)).startswith(b"HTTP/1.1 200")
 
 
-async def test_whoever_has_shown_a_token_is_not_sent_away() -> None:
+async def test_a_client_that_has_shown_a_token_keeps_its_connection() -> None:
     async with open_door() as door:
         reader, writer = await door.knock(b"GET / HTTP/1.1\r\nHost: x\r\nX-Token: yes" + WHOLE)
         await answer(reader)
@@ -107,8 +113,8 @@ async def test_whoever_has_shown_a_token_is_not_sent_away() -> None:
             await socket.send("token")
             await socket.recv()
 
-            strangers = [await door.knock() for _ in range(MOST + 1)]
-            assert await is_closed(strangers[0][0])
+            clients = [await door.knock() for _ in range(LIMIT + 1)]
+            assert await is_closed(clients[0][0])
 
             writer.write(HALF + WHOLE)
             assert (await answer(reader)).startswith(b"HTTP/1.1 200")

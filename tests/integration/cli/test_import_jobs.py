@@ -84,7 +84,8 @@ def test_an_absurd_job_is_named_and_the_good_one_beside_it_taken(tmp_path: Path)
 def test_navis_own_jobs_are_left_to_the_settings(tmp_path: Path) -> None:
     own = {**JOB, "id": "heartbeat", "name": "heartbeat", "enabled": True}
     done = run(tmp_path / "home", str(jobs_file(tmp_path, own)))
-    assert (done.returncode, done.stdout) == (0, "already imported: heartbeat (heartbeat)\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "heartbeat (heartbeat) is built into Navi, so it was not imported" in done.stderr
     assert "the setting [automations] heartbeat switches it on" in done.stderr
     assert stored(tmp_path / "home") == []
 

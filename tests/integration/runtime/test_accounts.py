@@ -46,9 +46,9 @@ async def test_each_server_gives_a_session_one_token_and_takes_those_of_all(
     world: World, session: Session
 ) -> None:
     servers = [Server(world.store), Server(world.store)]
-    tokens = [await server.tokens.of(session.id) for server in servers]
+    tokens = [await server.tokens.token_for(session.id) for server in servers]
 
-    assert [await server.tokens.of(session.id) for server in servers] == tokens
+    assert [await server.tokens.token_for(session.id) for server in servers] == tokens
     assert len(set(tokens)) == 2
     for server in servers:
         for token in tokens:
@@ -57,7 +57,7 @@ async def test_each_server_gives_a_session_one_token_and_takes_those_of_all(
 
 
 async def test_plain_tokens_are_not_stored(world: World, session: Session) -> None:
-    token = await Server(world.store).tokens.of(session.id)
+    token = await Server(world.store).tokens.token_for(session.id)
     secret = token.removeprefix("navi_session_")
     assert len(secret) >= 43
     if world.store.dialect.kind == "sqlite":
@@ -67,10 +67,10 @@ async def test_plain_tokens_are_not_stored(world: World, session: Session) -> No
 
 async def test_a_void_token_is_replaced_and_stays_void(world: World, session: Session) -> None:
     server = Server(world.store)
-    void = await server.tokens.of(session.id)
+    void = await server.tokens.token_for(session.id)
     await world.store.transact(session_tokens.void, session.id)
 
-    assert await server.tokens.of(session.id) != void
+    assert await server.tokens.token_for(session.id) != void
     with pytest.raises(NotAuthenticated, match="no longer valid"):
         await server.accounts.authenticate(void)
 
@@ -79,7 +79,7 @@ async def test_the_agent_of_a_session_that_has_ended_is_told_so(
     world: World, session: Session
 ) -> None:
     server = Server(world.store)
-    token = await server.tokens.of(session.id)
+    token = await server.tokens.token_for(session.id)
     await world.store.transact(sessions.kill, session.id, world.later())
     with pytest.raises(NotAuthenticated, match="its session has ended"):
         await server.accounts.authenticate(token)

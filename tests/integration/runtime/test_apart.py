@@ -48,7 +48,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
         return len(runs) >= count and not is_open
 
     await world.until(have_ended)
-    await world.navi.answer_posting.at_rest()
+    await world.navi.answer_posting.wait_until_idle()
     return await world.navi.automations.runs(LOCAL, automation_id)
 
 
@@ -72,7 +72,7 @@ async def take_over(world: World, **payload: Any) -> str:
     }
     text = json.dumps({"version": 1, "jobs": [job]})
     imported = await job_import.import_jobs(world.navi.store, world.clock, text, "UTC", {})
-    assert [each.id for each in imported.taken] == ["old"]
+    assert [each.id for each in imported.added] == ["old"]
     return "old"
 
 
@@ -263,7 +263,7 @@ async def test_a_job_that_the_store_refuses_does_not_stop_the_others(
         imported = await job_import.import_jobs(
             world.navi.store, world.clock, json.dumps(jobs), "UTC", {}
         )
-    assert [each.id for each in imported.taken] == ["good"]
+    assert [each.id for each in imported.added] == ["good"]
     [refused] = imported.refused
     assert "date value out of range" in refused.reason
 

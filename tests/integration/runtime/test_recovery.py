@@ -43,7 +43,7 @@ async def leave_a_turn(world: World, text: str, owner: str, lease_seconds: float
 async def pass_of_recovery(world: World, after_seconds: float = 0) -> None:
     world.clock.move(seconds=after_seconds)
     world.navi.recovery.wake()
-    await world.navi.recovery.at_rest()
+    await world.navi.recovery.wait_until_idle()
 
 
 def test_this_process_is_alive_and_a_finished_one_is_dead() -> None:

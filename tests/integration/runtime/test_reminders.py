@@ -59,7 +59,7 @@ class World(LiveWorld):
 
     async def is_reminded(self, session: Session) -> bool:
         try:
-            await self.navi.reminders.registered(LOCAL, session.id)
+            await self.navi.reminders.registration(LOCAL, session.id)
         except NoRegistration:
             return False
         return True
@@ -457,7 +457,7 @@ async def test_the_built_in_agent_gets_a_full_period_after_it_has_compacted_its_
         await world.forward(9)
         await world.say(session, LONG)
         await world.frames_until(session, lambda frame: frame["type"] == "history_compacted")
-        registered = await world.navi.reminders.registered(LOCAL, session.id)
+        registered = await world.navi.reminders.registration(LOCAL, session.id)
         assert registered.last_reset_at == clock.moment
         # Nothing is held back any more.
         await world.navi.reminders.schedule(LOCAL, session.id, 1, "once")

@@ -120,14 +120,14 @@ def test_a_slot_beyond_the_shared_ones_is_given_only_to_whoever_has_none() -> No
         all_slots.settle(f"bob {number}", Origin.USER)
     assert Origin.USER not in all_slots.free_origins("bob")
     assert Origin.RECALL in all_slots.free_origins("bob")
-    assert (Origin.AUTOMATION, "bob") in all_slots.full()
+    assert (Origin.AUTOMATION, "bob") in all_slots.full_origins()
 
     assert Origin.USER in all_slots.reserve("ada 1", "ada", [Origin.USER])
     assert Origin.USER not in all_slots.reserve("ada 2", "ada", [Origin.USER])
 
     for turn in ("bob 0", "bob 1", "ada 2"):
         all_slots.settle(turn, None)
-    assert all_slots.full() == set()
+    assert all_slots.full_origins() == set()
     assert all_slots.count_free() == 2
 
 

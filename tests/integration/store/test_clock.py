@@ -10,7 +10,7 @@ import pytest
 
 from navi.live.model.input import Input
 from navi.live.model.scheduling.recall import Recall
-from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, USED_LEAD, DueLoop
+from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, WAKE_LEAD, DueLoop
 from navi.live.store.due.contract import Claimed
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import recalls
@@ -74,7 +74,7 @@ async def test_recalls_are_claimed_ahead_of_their_instants_and_those_close_toget
     for recall in made:
         ((claimed_at, not_before),) = machine.claimed(recall)
         assert not_before == recall.due_at
-        assert recall.due_at - SECOND <= claimed_at <= recall.due_at - USED_LEAD * SECOND
+        assert recall.due_at - SECOND <= claimed_at <= recall.due_at - WAKE_LEAD * SECOND
     assert machine.passes < len(made) / 10
 
 

@@ -50,7 +50,7 @@ def test_a_job_with_a_session_is_bound_in_both_spellings() -> None:
     assert [job.category for job in jobs.readable] == [Category.BOUND] * 2
     assert [job.session_key for job in jobs.readable] == ["s1", "s1"]
     assert jobs.readable[0].last_run_at == NOW
-    assert jobs.unreadable == []
+    assert jobs.refused == []
 
 
 def test_a_job_without_a_session_stays_unbound_with_its_target() -> None:
@@ -121,7 +121,7 @@ def test_what_is_over_or_switched_off_does_not_run() -> None:
 def test_a_job_that_can_not_be_read_is_named_and_the_rest_taken(job: Any) -> None:
     jobs = read(job, {**camel(), "id": "good"})
     assert [each.id for each in jobs.readable] == ["good"]
-    [refused] = jobs.unreadable
+    [refused] = jobs.refused
     assert refused.job.startswith("job 1")
     assert refused.reason
 
@@ -158,7 +158,7 @@ def test_whatever_a_job_holds_the_one_beside_it_is_taken(
 ) -> None:
     jobs = read({**camel(), "schedule": schedule, **others}, {**camel(), "id": "good"})
     assert "good" in [each.id for each in jobs.readable]
-    assert len(jobs.readable) + len(jobs.unreadable) == 2
+    assert len(jobs.readable) + len(jobs.refused) == 2
 
 
 def test_what_is_not_taken_over_is_noted() -> None:
@@ -180,7 +180,7 @@ def test_what_is_not_taken_over_is_noted() -> None:
 
 def test_the_second_of_two_jobs_with_one_id_is_refused() -> None:
     jobs = read(camel(), camel())
-    assert len(jobs.readable) == len(jobs.unreadable) == 1
+    assert len(jobs.readable) == len(jobs.refused) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "null", '{"jobs": 1}', "7"])

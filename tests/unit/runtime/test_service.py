@@ -43,12 +43,12 @@ async def worker() -> AsyncIterator[Worker]:
 async def test_a_service_is_at_rest_when_it_has_done_all_that_it_was_woken_for(
     worker: Worker,
 ) -> None:
-    await worker.at_rest()
+    await worker.wait_until_idle()
     assert worker.done == []
 
     worker.give("one")
     worker.give("two")
-    await worker.at_rest()
+    await worker.wait_until_idle()
     assert worker.done == ["one", "two"]
 
 
@@ -57,7 +57,7 @@ async def test_a_service_that_is_woken_at_work_is_not_at_rest_before_it_has_look
 ) -> None:
     worker.may_work.clear()
     worker.give("one")
-    resting = asyncio.create_task(worker.at_rest())
+    resting = asyncio.create_task(worker.wait_until_idle())
     await asyncio.sleep(0)
     worker.give("two")
     worker.may_work.set()

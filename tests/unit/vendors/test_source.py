@@ -12,7 +12,7 @@ import pytest
 from navi.live.agents.command_line.agent_environment import Launch
 from navi.live.agents.driver import Driver
 from navi.live.runtime import settings
-from navi.live.runtime.app import built_in_driver, built_in_drivers
+from navi.live.runtime.app import built_in_driver, default_drivers
 from navi.vendors import registry
 from navi.vendors.claude_code.history import ClaudeCodeSource
 from navi.vendors.vendor import Vendor
@@ -87,7 +87,7 @@ def test_an_agent_of_another_package_has_a_driver_and_a_section_in_the_settings(
     monkeypatch.setenv("DIARY_KEY", "of its own")
     chosen = settings.load({**os.environ, "NAVI_DIARY_COMMAND": "/opt/diary"})
 
-    driver = built_in_drivers(chosen, built_in_driver(chosen, []))["diary"]
+    driver = default_drivers(chosen, built_in_driver(chosen, []))["diary"]
 
     assert isinstance(driver, DiaryDriver)
     assert driver.launch.command == "/opt/diary"

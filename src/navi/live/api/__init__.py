@@ -1,7 +1,7 @@
 """HTTP and WebSocket: translates, never decides.
 
 application.py        routes and middleware, put together
-server.py             the HTTP server process
+server.py             runs the app in an HTTP server
 access.py             who is calling: tokens, browser logins, Host and Origin
 login_cookie.py       the two halves of a browser's login
 connection_limits.py  limits on connections that have not shown a token yet

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from navi.base.errors import NotAllowed, NotAuthenticated
 from navi.base.stored_text import require_storable
 from navi.live.api import login_cookie
-from navi.live.api.connection_limits import welcome
+from navi.live.api.connection_limits import mark_authenticated
 from navi.live.api.responses import refusal
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import User
@@ -21,7 +21,7 @@ from navi.live.runtime.app import Navi
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
 SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
-"""The prefix of `Origin` for each scheme of a request."""
+"""The scheme in `Origin` for each scheme of a request."""
 
 
 class SameSiteOnly:
@@ -33,13 +33,13 @@ class SameSiteOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            error = self._judge(Headers(scope=scope), SCHEMES[scope["scheme"]])
+            error = self._refusal(Headers(scope=scope), SCHEMES[scope["scheme"]])
             if error is not None:
-                await _refuse(error, scope, receive, send)
+                await _send(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _judge(self, headers: Headers, scheme: str) -> NotAllowed | None:
+    def _refusal(self, headers: Headers, scheme: str) -> NotAllowed | None:
         host = ", ".join(headers.getlist("host")).lower()
         match = HOST.fullmatch(host)
         if match is None or match["name"] not in self._hosts:
@@ -59,7 +59,7 @@ class SameSiteOnly:
 
 
 async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the calling user, perhaps through an agent."""
+    """Navi, and the user who calls, in person or through an agent."""
     navi, who = await identify(connection)
     return navi, who.user
 
@@ -74,15 +74,15 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
     who = await authenticate(navi, token, connection.headers)
-    welcome(connection)
-    # A store can't even look up a text that it can't store.
+    mark_authenticated(connection)
+    # The store can't even look up text that it can't store.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
     return navi, who
 
 
 async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
-    """Refuses an agent that claims to belong to another session."""
+    """Identify the holder of a token. Refuses an agent that names another session."""
     who = await navi.accounts.authenticate(token)
     who.acting_session(headers.get("navi-session") or None)
     return who
@@ -97,7 +97,7 @@ def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
-    """A program's token, else the token of a browser's login."""
+    """A program's token or, if there is none, the token of a browser's login."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
@@ -105,11 +105,11 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def _bracketed(host: str) -> str:
-    """An IPv6 address as written in a `Host` header."""
+    """The host as a `Host` header has it: an IPv6 address is in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
-async def _refuse(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:
+async def _send(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:
     response = refusal(error)
     if scope["type"] == "http":
         await response(scope, receive, send)

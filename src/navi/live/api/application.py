@@ -10,7 +10,12 @@ from starlette.routing import BaseRoute
 
 from navi.base.errors import NaviError
 from navi.live.api.access import SameSiteOnly
-from navi.live.api.responses import on_disconnect, on_http_exception, on_navi_error, on_surprise
+from navi.live.api.responses import (
+    on_disconnect,
+    on_http_exception,
+    on_navi_error,
+    on_unexpected_error,
+)
 from navi.live.api.routes import (
     automation_routes,
     hook_routes,
@@ -53,7 +58,7 @@ def build(navi: Navi) -> Starlette:
             NaviError: on_navi_error,
             HTTPException: on_http_exception,
             ClientDisconnect: on_disconnect,
-            Exception: on_surprise,
+            Exception: on_unexpected_error,
         },
     )
     app.state.navi = navi

@@ -19,70 +19,71 @@ from uvicorn.server import ServerState
 HEADER_SECONDS = 10.0
 HEADER_LIMIT_BYTES = 64_000
 FIRST_FRAME_LIMIT_BYTES = 4_000
-"""A frame with a token has about 80 bytes."""
+"""A frame with a token is about 80 bytes long."""
 
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 log = logging.getLogger("navi.api")
-_VISITOR = "visitor"
+_CLIENT = "client"
 
 
-class Visitor(Protocol):
+class Client(Protocol):
     """A connection, as the app sees it."""
 
-    def welcome(self) -> None:
-        """It has shown a valid token."""
+    def mark_authenticated(self) -> None:
+        """Call this once it has shown a valid token."""
 
-    def dismiss(self) -> None:
-        """Close it."""
-
-
-def welcome(connection: HTTPConnection) -> None:
-    """The sender of this request or socket has shown a valid token."""
-    visitor: Visitor | None = connection.scope.get("state", {}).get(_VISITOR)
-    if visitor is not None:
-        visitor.welcome()
+    def close(self) -> None: ...
 
 
-class Strangers:
+def mark_authenticated(connection: HTTPConnection) -> None:
+    """Call this once the sender of this request or socket has shown a valid token."""
+    client: Client | None = connection.scope.get("state", {}).get(_CLIENT)
+    if client is not None:
+        client.mark_authenticated()
+
+
+class UnauthenticatedClients:
     """Connections that have not shown a token yet.
 
-    The oldest makes way for the newest: clients with a token show it at once, so those that have
-    waited longest are the least likely to have one.
+    At the limit, a new one replaces the oldest: clients with a token show it at once, so those that
+    have waited longest are the least likely to have one.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._visitors: dict[Visitor, None] = {}
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._clients: dict[Client, None] = {}
         self._has_warned = False
 
-    def add(self, visitor: Visitor) -> None:
-        self._visitors[visitor] = None
-        if len(self._visitors) > self._most:
-            oldest = next(iter(self._visitors))
-            self.forget(oldest)
-            oldest.dismiss()
+    def add(self, client: Client) -> None:
+        self._clients[client] = None
+        if len(self._clients) > self._limit:
+            oldest = next(iter(self._clients))
+            self.remove(oldest)
+            oldest.close()
             self._warn()
 
-    def forget(self, visitor: Visitor) -> None:
-        self._visitors.pop(visitor, None)
+    def remove(self, client: Client) -> None:
+        self._clients.pop(client, None)
 
     def _warn(self) -> None:
-        """Only once, or strangers could fill the log."""
+        """Warn only once, or clients without a token could fill the log."""
         if not self._has_warned:
-            log.warning("more than %d connections without a token; closing the oldest", self._most)
+            log.warning("more than %d connections without a token; closing the oldest", self._limit)
         self._has_warned = True
 
 
 class State(ServerState):
     """Shared by all connections of a server."""
 
-    def __init__(self, strangers: Strangers) -> None:
+    def __init__(self, unauthenticated: UnauthenticatedClients) -> None:
         super().__init__()
-        self.strangers = strangers
+        self.unauthenticated = unauthenticated
 
 
 class HttpProtocol(HttpToolsProtocol):
+    """Limits the size of a request's headers, and how long they may take to arrive."""
+
     def __init__(
         self,
         config: Config,
@@ -90,68 +91,70 @@ class HttpProtocol(HttpToolsProtocol):
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, {**app_state, _VISITOR: self}, _loop)
-        self._strangers = server_state.strangers
-        self._is_in_header = False
+        super().__init__(config, server_state, {**app_state, _CLIENT: self}, _loop)
+        self._unauthenticated = server_state.unauthenticated
+        self._is_in_headers = False
         self._header_bytes = 0
         self._header_timer: asyncio.TimerHandle | None = None
 
-    def welcome(self) -> None:
-        self._strangers.forget(self)
+    def mark_authenticated(self) -> None:
+        self._unauthenticated.remove(self)
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         self.transport.close()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._strangers.add(self)
-        self._expect_header()
+        self._unauthenticated.add(self)
+        self._start_header_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._leave()
+        self._detach()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
-        if self._is_in_header:
+        if self._is_in_headers:
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_LIMIT_BYTES:
-                self.send_400_response("The header of this request is too large.")
+                self.send_400_response("The request headers are too large.")
                 return
-        if self._is_in_header or self.cycle is None or self.cycle.response_complete:
-            self._expect_header()
+        if self._is_in_headers or self.cycle is None or self.cycle.response_complete:
+            self._start_header_timer()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._is_in_header = True
+        self._is_in_headers = True
         self._header_bytes = 0
 
     def on_headers_complete(self) -> None:
-        self._is_in_header = False
-        self._stop_waiting()
+        self._is_in_headers = False
+        self._stop_header_timer()
         super().on_headers_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        self._leave()
+        self._detach()
         super().handle_websocket_upgrade()
 
-    def _expect_header(self) -> None:
+    def _start_header_timer(self) -> None:
         if self._header_timer is None:
             self._header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
-    def _stop_waiting(self) -> None:
+    def _stop_header_timer(self) -> None:
         if self._header_timer is not None:
             self._header_timer.cancel()
             self._header_timer = None
 
-    def _leave(self) -> None:
-        self._stop_waiting()
-        self._strangers.forget(self)
+    def _detach(self) -> None:
+        self._stop_header_timer()
+        self._unauthenticated.remove(self)
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
+    """Limits the size of the first frame, which carries the token."""
+
     def __init__(
         self,
         config: Config,
@@ -159,29 +162,30 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(config, server_state, {**app_state, _VISITOR: self}, _loop)
-        self._strangers = server_state.strangers
+        super().__init__(config, server_state, {**app_state, _CLIENT: self}, _loop)
+        self._unauthenticated = server_state.unauthenticated
         self.conn.max_message_size = FIRST_FRAME_LIMIT_BYTES
 
-    def welcome(self) -> None:
-        self._strangers.forget(self)
+    def mark_authenticated(self) -> None:
+        self._unauthenticated.remove(self)
         self.conn.max_message_size = self.config.ws_max_size
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         self.transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._strangers.add(self)
+        self._unauthenticated.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._strangers.forget(self)
+        self._unauthenticated.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
-            # For example, a URL of more than 8 KB. uvicorn would answer nothing and keep it open.
+            # For example, a URL longer than 8 KB. uvicorn would send no response and keep the
+            # connection open.
             self.transport.write(BAD_REQUEST)
             self.transport.close()
 

@@ -2,7 +2,7 @@
 
 One half is a cookie. Browsers send cookies to every port of a host, so another server may see it.
 The page keeps the other half in its own storage, which no other origin can read, and sends it as a
-header. WebSockets can't set headers, so there it is the name of a subprotocol.
+header. A browser's WebSocket can't set headers, so there it is the name of a subprotocol.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ TOKEN_COOKIE = "navi_token"
 
 def token_of(headers: Mapping[str, str]) -> str | None:
     """The login's token, if both halves are present."""
-    cookie = _cookies(headers).get(_name(headers))
+    cookie = _cookies(headers).get(_cookie_name(headers))
     page_secret = headers.get(PAGE_HEADER) or _page_secret_in_subprotocols(headers)
     return join(cookie, page_secret) if cookie and page_secret else None
 
 
 def subprotocol(headers: Mapping[str, str]) -> str | None:
-    """The subprotocol to accept from a page that sent its half. Browsers insist on one."""
+    """The subprotocol to accept: a browser that offers some insists on one of them."""
     return SUBPROTOCOL if _page_secret_in_subprotocols(headers) else None
 
 
-def keep(request: Request, response: Response, cookie: str) -> None:
+def set_cookie(request: Request, response: Response, cookie: str) -> None:
     response.set_cookie(
-        _name(request.headers),
+        _cookie_name(request.headers),
         cookie,
         max_age=COOKIE_SECONDS,
         path="/",
@@ -47,28 +47,30 @@ def keep(request: Request, response: Response, cookie: str) -> None:
     )
 
 
-def drop(request: Request, response: Response) -> None:
-    response.delete_cookie(_name(request.headers), path="/", httponly=True, samesite="strict")
+def delete_cookie(request: Request, response: Response) -> None:
+    response.delete_cookie(
+        _cookie_name(request.headers), path="/", httponly=True, samesite="strict"
+    )
 
 
-def drop_token_cookie(request: Request, response: Response) -> None:
+def delete_token_cookie(request: Request, response: Response) -> None:
     if TOKEN_COOKIE in _cookies(request.headers):
         response.delete_cookie(TOKEN_COOKIE, path="/", httponly=True, samesite="strict")
 
 
-def _name(headers: Mapping[str, str]) -> str:
+def _cookie_name(headers: Mapping[str, str]) -> str:
     """Contains the port, so that servers on one host don't overwrite each other's cookies."""
     port = headers.get("host", "").rpartition(":")[2]
     return f"navi_login_{port}" if port.isdecimal() else "navi_login"
 
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
-    """Every server on this host adds its own cookies, however odd; ours must still be found."""
+    """Parses leniently: other servers on this host may add odd cookies next to ours."""
     return cookie_parser(headers.get("cookie", ""))
 
 
 def _page_secret_in_subprotocols(headers: Mapping[str, str]) -> str:
-    for each in headers.get("sec-websocket-protocol", "").split(","):
-        if each.strip().startswith(PAGE_SUBPROTOCOL):
-            return each.strip().removeprefix(PAGE_SUBPROTOCOL)
+    for protocol in headers.get("sec-websocket-protocol", "").split(","):
+        if protocol.strip().startswith(PAGE_SUBPROTOCOL):
+            return protocol.strip().removeprefix(PAGE_SUBPROTOCOL)
     return ""

@@ -19,20 +19,20 @@ from navi.live.model.scheduling.schedule_request import ScheduleRequest
 from navi.live.model.validation import STRICT, validate
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
-"""Fits a text of the largest size, however its characters are escaped."""
+"""Room for the longest text, however its characters are escaped."""
 
 Model = TypeVar("Model")
 
 
 class Body(BaseModel):
-    """Declares fields and types; the model decides which values are valid."""
+    """Subclasses declare fields and types; `navi.live.model` decides which values are valid."""
 
     model_config = STRICT
 
     @field_validator("*")
     @classmethod
-    def _is_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Applies even to ids that are only looked up: the store would refuse the query."""
+    def _require_storable(cls, value: Any, info: ValidationInfo) -> Any:
+        """Checks even ids that are only looked up: the store would refuse the query."""
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
@@ -56,7 +56,7 @@ class NewSession(Body):
 
 
 class SessionChange(Body):
-    # Never null, but may be omitted: only fields that are set change.
+    # May be omitted but not null: only fields in the request change.
     name: str = ""
     task: str | None = None
     model: str | None = None
@@ -108,7 +108,7 @@ class Completion(Body):
 
 
 async def read(request: Request, model: type[Model], limit: int = BODY_LIMIT_BYTES) -> Model:
-    """The request's body, or an error that names the field."""
+    """Read and validate the request's body. Errors name the field."""
     return parse(await read_bytes(request, limit), model)
 
 
@@ -189,8 +189,8 @@ async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:
     too_large = TooLarge(
         f"the request is larger than {limit:,} bytes", hint="send less in one request"
     )
-    announced = request.headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced) > limit:
+    content_length = request.headers.get("content-length", "0")
+    if content_length.isdecimal() and int(content_length) > limit:
         raise too_large
     data = bytearray()
     async for chunk in request.stream():

@@ -49,14 +49,14 @@ async def on_http_exception(request: Request, error: Exception) -> Response:
 
 
 async def on_disconnect(request: Request, error: Exception) -> Response:
-    """Nobody reads this answer, but it keeps the traceback out of the log."""
+    """Nobody receives this response, but it keeps the traceback out of the log."""
     return refusal(
         InvalidInput("the request ended before its body was complete", hint="send it again")
     )
 
 
-async def on_surprise(request: Request, error: Exception) -> Response:
-    # The server logs the traceback; the user learns where to look.
+async def on_unexpected_error(request: Request, error: Exception) -> Response:
+    # uvicorn logs the traceback; the response says where to look.
     log.error("%s %s failed: %r", request.method, request.url.path, error)
     hint = "the server's log has the details; `navi doctor` checks the installation"
     message = "something went wrong inside Navi; no accepted input was lost"

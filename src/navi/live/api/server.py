@@ -1,4 +1,4 @@
-"""The HTTP server process around the app."""
+"""Runs the app in an HTTP server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from contextlib import contextmanager
 import uvicorn
 
 from navi.live.api.application import build
-from navi.live.api.connection_limits import HttpProtocol, SocketProtocol, State, Strangers
+from navi.live.api.connection_limits import (
+    HttpProtocol,
+    SocketProtocol,
+    State,
+    UnauthenticatedClients,
+)
 from navi.live.runtime.app import Navi
 
 FRAME_LIMIT_BYTES = 16_000_000
@@ -20,7 +25,7 @@ SHUTDOWN_SECONDS = 3
 
 
 class Server(uvicorn.Server):
-    """Serves until a signal: the first shuts down cleanly, the second at once."""
+    """Serves until it gets a signal. The first shuts down cleanly, a second one at once."""
 
     def __init__(self, navi: Navi) -> None:
         super().__init__(
@@ -37,13 +42,13 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
-        strangers = Strangers(navi.settings.server.max_anonymous_connections)
-        self.server_state = State(strangers)
-        self.stopped_by: list[signal.Signals] = []
+        limit = navi.settings.server.max_anonymous_connections
+        self.server_state = State(UnauthenticatedClients(limit))
+        self.signals: list[signal.Signals] = []
 
-    async def serve_on(self, listening: socket.socket) -> None:
-        await self.serve(sockets=[listening])
-        if signal.SIGINT in self.stopped_by:
+    async def serve_on(self, listener: socket.socket) -> None:
+        await self.serve(sockets=[listener])
+        if signal.SIGINT in self.signals:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -56,6 +61,6 @@ class Server(uvicorn.Server):
         yield
 
     def _on_signal(self, number: signal.Signals) -> None:
-        self.force_exit = bool(self.stopped_by)
+        self.force_exit = bool(self.signals)
         self.should_exit = True
-        self.stopped_by.append(number)
+        self.signals.append(number)

@@ -31,7 +31,7 @@ from navi.live.runtime.broadcast import Broadcast
 from navi.live.runtime.index_follower import IndexFollower
 from navi.live.runtime.scheduler.answer_posting import AnswerPosting
 from navi.live.runtime.scheduler.due_loop import DueLoop
-from navi.live.runtime.scheduler.system_jobs import SystemJobs, remembered, schedules_of
+from navi.live.runtime.scheduler.system_jobs import SystemJobs, dream_summary, schedules_of
 from navi.live.runtime.service import Service
 from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.agent_tokens import AgentTokens
@@ -113,7 +113,7 @@ async def running(
 ) -> AsyncIterator[Navi]:
     """Run Navi inside the `with` block; on leaving, close running turns and stop.
 
-    Agents access it at `address`. With `follows_index` it keeps the index up to date.
+    Agents reach it at `address`. With `follows_index`, it keeps the index up to date.
     """
     navi, engine = _build(settings, database_url, token, clock or SystemClock(), drivers, address)
     store, admission = navi.store, navi.admission
@@ -161,24 +161,24 @@ def _build(
     broadcast = Broadcast(store)
     system_jobs = SystemJobs(store, clock, server_files.workspace(), DEFAULT_DRIVER, zone)
     slots = _turn_slots(settings)
-    chosen_drivers: dict[str, Driver] = {}
-    turns = TurnRunner(store, clock, owner, chosen_drivers, lease, slots, system_jobs, zone)
+    all_drivers: dict[str, Driver] = {}
+    turns = TurnRunner(store, clock, owner, all_drivers, lease, slots, system_jobs, zone)
     admission = AdmissionService(store, clock, turns, slots, limits)
-    sessions = SessionService(store, clock, turns, chosen_drivers, limits)
+    sessions = SessionService(store, clock, turns, all_drivers, limits)
     recalls = RecallService(store, clock, sessions, zone, settings.recalls.keep_finished, limits)
     automations = AutomationService(store, clock, sessions, defaults_of(settings), limits)
     thresholds = _thresholds(settings)
     messages = MessageService(store, clock, sessions, admission, thresholds)
     # Drivers offer tools that use all of the above, so they come last.
     tools = agent_tools(clock, zone, sessions, recalls, automations, messages)
-    access = None if address is None else ServerAccess(address, AgentTokens(store, clock).of)
+    access = None if address is None else ServerAccess(address, AgentTokens(store, clock).token_for)
     builtin = built_in_driver(settings, [*machine_tools(settings, access), *tools])
-    chosen_drivers.update(drivers or built_in_drivers(settings, builtin, access))
+    all_drivers.update(drivers or default_drivers(settings, builtin, access))
     answer_posting = AnswerPosting(store, clock, builtin.is_worth_reporting)
     scheduler = DueLoop(store, clock, due_kinds(settings), admission)
     recovery = Recovery(store, clock, owner, turns, admission, sessions, lease)
     terminals = TerminalService(
-        store, clock, turns, admission, chosen_drivers, registry.vendors(), limits
+        store, clock, turns, admission, all_drivers, registry.vendors(), limits
     )
     accounts, logins = _accounts(settings, store, clock, token)
     navi = Navi(
@@ -204,16 +204,16 @@ def _build(
     )
     listener = _connect(navi, turns)
     services = [broadcast, admission, recovery, scheduler, terminals, answer_posting, listener]
-    return navi, _Engine(turns, chosen_drivers, system_jobs, recovery, services)
+    return navi, _Engine(turns, all_drivers, system_jobs, recovery, services)
 
 
 def _connect(navi: Navi, turns: TurnRunner) -> SignalListener:
-    """Let the services hear of what the store commits."""
+    """Notify the services of what the store commits."""
     broadcast, follower = navi.broadcast, navi.index_follower
     listener = SignalListener(
         navi.store, broadcast, turns, navi.admission, navi.scheduler, navi.recovery, follower
     )
-    navi.store.on_events = _each_of(
+    navi.store.on_events = _publish_to(
         broadcast.publish, navi.answer_posting.on_events, follower.on_events
     )
     navi.store.on_signal = listener.on_own_signal
@@ -233,7 +233,7 @@ def _thresholds(settings: Settings) -> Thresholds:
     return Thresholds(remind.soft_threshold_seconds, remind.hard_gap_seconds)
 
 
-def _each_of(*listeners: Callable[[Sequence[Event]], None]) -> Callable[[Sequence[Event]], None]:
+def _publish_to(*listeners: Callable[[Sequence[Event]], None]) -> Callable[[Sequence[Event]], None]:
     def publish(events: Sequence[Event]) -> None:
         for listener in listeners:
             listener(events)
@@ -267,7 +267,7 @@ def agent_tools(
     automations: AutomationService,
     messages: MessageService,
 ) -> list[Tool[Any]]:
-    """The tools that every agent gets: the built-in one directly, others by MCP."""
+    """The tools that every agent gets: the built-in one directly, others through MCP."""
     return [
         ScheduleRecall(recalls),
         ManageRecall(recalls, clock, timezone),
@@ -311,11 +311,11 @@ def built_in_driver(settings: Settings, tools: Sequence[Tool[Any]]) -> BuiltinDr
             )
             if url is not None
         },
-        memories=remembered,
+        memories=dream_summary,
     )
 
 
-def built_in_drivers(
+def default_drivers(
     settings: Settings, builtin: BuiltinDriver, access: ServerAccess | None = None
 ) -> dict[str, Driver]:
     # The same agent: sessions with the driver `scripted` always use the scripted model.
@@ -352,5 +352,5 @@ def _launch(vendor: Vendor, settings: Settings, access: ServerAccess | None) -> 
 
 def _visible_variables(names: Sequence[str]) -> dict[str, str]:
     vendors = registry.vendors().values()
-    nesting = [prefix for vendor in vendors for prefix in vendor.nesting_prefixes]
-    return visible_variables(os.environ, names, nesting)
+    nesting_prefixes = [prefix for vendor in vendors for prefix in vendor.nesting_prefixes]
+    return visible_variables(os.environ, names, nesting_prefixes)

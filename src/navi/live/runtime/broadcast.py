@@ -1,8 +1,8 @@
 """Sends stored events to everyone who watches.
 
 Watchers pull: each asks for what follows the last event it has seen, is served from memory or else
-from the store, and waits if there is nothing. A slow watcher holds up nobody, one that reconnects
-misses nothing, and each frame is encoded once for all.
+from the store, and waits if there is nothing. A slow watcher delays nobody, one that reconnects
+misses nothing, and each frame is encoded only once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log = logging.getLogger("navi.broadcast")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An event as sent over the wire, with its number in a tail."""
+    """An event as it is sent, and its number in a `Tail`."""
 
     number: int
     user_id: str
@@ -61,9 +61,9 @@ class Tail:
         self.generation = 0
         self._frames: deque[Frame] = deque(maxlen=TAIL_LENGTH)
         self._last: int | None = None
-        """No frame up to this number is missing. None before the first one."""
-        self._wanted = 0
-        """Counts requests to read, because one that comes during a read needs another read."""
+        """All frames up to this number have been added. None before the first one."""
+        self._read_requests = 0
+        """How many there were: one that comes during a read needs another read."""
         self._reading: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
@@ -75,7 +75,7 @@ class Tail:
             self.announce(frame.number)
 
     def announce(self, number: int) -> None:
-        """The store has frames up to `number`."""
+        """Note that the store has frames up to `number`, and read the missing ones."""
         if self._last is None:
             self._last = number - 1
         if number > self._last:
@@ -104,13 +104,13 @@ class Tail:
             self._reading.cancel()
 
     def _start_reading(self) -> None:
-        self._wanted += 1
+        self._read_requests += 1
         if self._reading is None:
-            self._reading = asyncio.create_task(self._read_on(), name="broadcast tail")
+            self._reading = asyncio.create_task(self._catch_up(), name="broadcast tail")
 
-    async def _read_on(self) -> None:
+    async def _catch_up(self) -> None:
         while True:
-            wanted = self._wanted
+            requests = self._read_requests
             try:
                 frames = await self.read(self._last or 0)
             except NaviError as error:
@@ -118,7 +118,7 @@ class Tail:
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
                 continue
             self._add([frame for frame in frames if frame.number > (self._last or 0)])
-            if not frames and wanted == self._wanted:
+            if not frames and requests == self._read_requests:
                 self._reading = None
                 return
 
@@ -151,7 +151,7 @@ class Broadcast(Service):
     async def step(self) -> None:
         """Look for stored events that no signal announced.
 
-        One timer for all watchers: one each would cost more than all their frames.
+        One timer serves all watchers: one for each would cost more than sending their frames.
         """
         await self._wake.wait(CHECK_SECONDS)
         position = await self.last_position()
@@ -160,7 +160,7 @@ class Broadcast(Service):
             self.check_store()
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Called with events right after their commit."""
+        """Pass on events that this process has just committed."""
         self._position = max(self._position, events[-1].position)
         for event in events:
             tail = self._sessions.get(event.session_id)
@@ -173,7 +173,7 @@ class Broadcast(Service):
                 self._all.append(Frame(event.position, event.user_id, event.type, text))
 
     def announce(self, session_id: str, seq: int, position: int) -> None:
-        """Another process has stored events."""
+        """Note that another process has stored events, and read them."""
         self._position = max(self._position, position)
         if tail := self._sessions.get(session_id):
             tail.announce(seq)
@@ -190,8 +190,10 @@ class Broadcast(Service):
     async def last_position(self) -> int:
         return await self._store.transact(events.last_position)
 
-    async def session(self, session_id: str, after: int) -> AsyncGenerator[Sequence[Frame], None]:
-        """Yield the session's events after this sequence number, and keep following it."""
+    async def follow_session(
+        self, session_id: str, after: int
+    ) -> AsyncGenerator[Sequence[Frame], None]:
+        """Yield the session's events after this sequence number, including future ones."""
 
         async def read(number: int) -> list[Frame]:
             newer = await self._store.transact(events.read_session, session_id, number, READ_LIMIT)
@@ -208,14 +210,14 @@ class Broadcast(Service):
                 tail.close()
                 self._sessions.pop(session_id, None)
 
-    async def all(self, user: User, after: int) -> AsyncGenerator[Sequence[Frame], None]:
-        """Yield all events after this position that the user may see, and keep following."""
+    async def follow_all(self, user: User, after: int) -> AsyncGenerator[Sequence[Frame], None]:
+        """Yield the events after this position that the user may see, including future ones."""
         tail = self._all
         tail.watchers += 1
         try:
             async for frames in _follow(tail, after):
-                if seen := [frame for frame in frames if user.may_touch(frame.user_id)]:
-                    yield seen
+                if visible := [frame for frame in frames if user.may_touch(frame.user_id)]:
+                    yield visible
         finally:
             tail.watchers -= 1
             if tail.watchers == 0:
@@ -228,14 +230,14 @@ class Broadcast(Service):
 
 
 async def _follow(tail: Tail, after: int) -> AsyncGenerator[Sequence[Frame], None]:
-    seen = after
+    last = after
     while True:
         generation = tail.generation
-        frames = tail.after(seen)
+        frames = tail.after(last)
         if frames is None:
-            frames = await tail.read(seen)
+            frames = await tail.read(last)
         if frames:
-            seen = frames[-1].number
+            last = frames[-1].number
             yield frames
         else:
             await tail.wait_for_change(generation)

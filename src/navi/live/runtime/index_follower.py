@@ -26,11 +26,12 @@ from navi.memory.index_paths import places
 from navi.memory.ingest.freshness import last_refresh
 
 COMMAND = (sys.executable, "-m", "navi.cli.recall.main", "watch", "--json")
-NICER_BY = 10
-"""How far below the server's priority the process runs; the system caps it."""
-NEWS = frozenset(("session_sync", "session_update", "message_added"))
+NICENESS_INCREMENT = 10
+"""Added to the server's own niceness, so that the server goes first."""
+INDEXED_EVENTS = frozenset(("session_sync", "session_update", "message_added"))
 """Events after which there is something new to index."""
 GATHER_SECONDS = 0.2
+"""Requests within this time share one refresh."""
 
 log = logging.getLogger("navi.index")
 
@@ -41,13 +42,13 @@ class IndexFollowerEnded(NaviError):
     def __init__(self, status: int | None) -> None:
         super().__init__(
             f"the process that keeps the index up to date ended with status {status}",
-            hint="the server starts it again; its log and `recall doctor` may say why",
+            hint="the server restarts it; the server's log and `recall doctor` may say why",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How fresh search is."""
+    """How up to date the index is."""
 
     is_following: bool = False
     refreshed_at: datetime | None = None
@@ -73,17 +74,17 @@ class IndexFollower(Service):
         self._process: Process | None = None
         self._is_refresh_due = False
         self._changed = asyncio.Event()
-        self.announced = IndexState()
-        """The last state sent to watchers. Passes without changes update only `state`."""
+        self.announced_state = IndexState()
+        """The last state sent to watchers. Updates without changes only set `state`."""
         self._state = IndexState()
 
     def on_events(self, events: Sequence[Event]) -> None:
         """Called with every event this process has stored."""
-        if any(event.type in NEWS for event in events):
+        if any(event.type in INDEXED_EVENTS for event in events):
             self.refresh_soon()
 
     def refresh_soon(self) -> None:
-        """Ask for a refresh of the index, soon."""
+        """Request a refresh of the index. Requests close together share one."""
         if self._process is not None and not self._is_refresh_due:
             self._is_refresh_due = True
             asyncio.get_running_loop().call_later(GATHER_SECONDS, self._request_refresh)
@@ -96,9 +97,9 @@ class IndexFollower(Service):
 
     async def wait_for_change(self, since: IndexState) -> IndexState:
         """Wait until the announced state is no longer `since`."""
-        while self.announced is since:
+        while self.announced_state is since:
             await self._changed.wait()
-        return self.announced
+        return self.announced_state
 
     async def step(self) -> None:
         process = await asyncio.create_subprocess_exec(
@@ -106,19 +107,19 @@ class IndexFollower(Service):
         )
         self._process = process
         try:
-            niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICER_BY
-            # It may be gone already; its end is reported below.
+            niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS_INCREMENT
+            # The process may be gone already; its end is reported below.
             with suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
             assert process.stdout is not None
             async for line in process.stdout:
                 self._on_report(json.loads(line))
-            ended = IndexFollowerEnded(await process.wait())
-            self._announce(replace(self._state, is_following=False, problem=ended))
-            raise ended
+            error = IndexFollowerEnded(await process.wait())
+            self._announce(replace(self._state, is_following=False, problem=error))
+            raise error
         finally:
             self._process = None
-            await _end(process)
+            await _terminate(process)
 
     def _request_refresh(self) -> None:
         self._is_refresh_due = False
@@ -136,13 +137,13 @@ class IndexFollower(Service):
             self._announce(state)
 
     def _announce(self, state: IndexState) -> None:
-        self._state = self.announced = state
+        self._state = self.announced_state = state
         self._changed.set()
         self._changed = asyncio.Event()
 
 
-async def _end(process: Process) -> None:
-    """Stop the process at once: the next pass continues where this one stopped."""
+async def _terminate(process: Process) -> None:
+    """Stop the process at once: the next one continues where it stopped."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):

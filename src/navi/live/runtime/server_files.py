@@ -27,14 +27,14 @@ STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of sessions that name none."""
+    """The folder of sessions that were created without one."""
     folder = home(environment) / "workspace"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
 def runs(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where agents run as separate programs keep the files that outlive the server."""
+    """Where agents that are separate programs keep their files, which outlive the server."""
     return home(environment) / "runs"
 
 

@@ -36,9 +36,9 @@ class Service(ABC):
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name=self.name)
 
-    async def at_rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until the service has nothing left to do, so that tests need not poll."""
-        await self._wake.asleep()
+        await self._wake.wait_until_asleep()
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -90,7 +90,7 @@ class Wake:
         finally:
             self._is_asleep.clear()
 
-    async def asleep(self) -> None:
+    async def wait_until_asleep(self) -> None:
         """Wait until the service sleeps and nothing has woken it."""
         while not self._is_asleep.is_set():
             await self._is_asleep.wait()

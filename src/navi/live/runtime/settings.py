@@ -1,6 +1,6 @@
 """The settings, read from the environment, then the settings file, then defaults.
 
-docs/reference/settings.md is generated from this file.
+docs/reference/settings.md and config.toml are generated from this file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from navi.live.runtime import server_files
 from navi.vendors.registry import vendors
 from navi.vendors.vendor import Vendor
 
-ELSEWHERE = {"fts"}
+SECTIONS_READ_ELSEWHERE = {"fts"}
 """Sections of the file that other parts of Navi read."""
 
 
@@ -105,7 +105,7 @@ class RecallSettings(Section):
 
     @field_validator("timezone")
     @classmethod
-    def _is_time_zone(cls, value: str | None) -> str | None:
+    def _require_timezone(cls, value: str | None) -> str | None:
         if value is not None and value not in available_timezones():
             raise ValueError("unknown time zone")
         return value
@@ -146,11 +146,13 @@ class AutomationSettings(Section):
         description="Whether the built-in agent summarises every night what the day's sessions "
         "learned, in `MEMORY.md` in its workspace. It reads that file when a session begins.",
     )
-    dream_at: str = Field("0 3 * * *", description="When to do so, as a cron expression.")
+    dream_at: str = Field(
+        "0 3 * * *", description="When to write this summary, as a cron expression."
+    )
 
     @field_validator("dream_at")
     @classmethod
-    def _is_cron(cls, value: str) -> str:
+    def _require_cron(cls, value: str) -> str:
         try:
             require_cron(value, "UTC", datetime.now(UTC))
         except InvalidInput as error:
@@ -286,10 +288,10 @@ def settings_model() -> type[Settings]:
 
 
 def _program_section(vendor: Vendor) -> type[ProgramSettings]:
-    command = Field(vendor.command, description="The program, by name on the PATH or by its path.")
+    command = Field(vendor.command, description="The program: a name on the PATH, or a path.")
     arguments: Any = Field(
         default_factory=list,
-        description="Further arguments of every run, such as "
+        description="More arguments for every run, such as "
         f"`{json.dumps(vendor.example_arguments)}`. Without any, {vendor.title}'s own settings "
         "decide what it may do; there is nobody to ask.",
     )
@@ -304,7 +306,7 @@ def _program_section(vendor: Vendor) -> type[ProgramSettings]:
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
     path = server_files.settings_file(environment)
-    values = _from_file(path, is_named="NAVI_CONFIG" in environment)
+    values = _from_file(path, must_exist="NAVI_CONFIG" in environment)
     for section, model in _sections().items():
         overrides = _from_environment(section, model, environment)
         values[section] = {**values.get(section, {}), **overrides}
@@ -318,26 +320,26 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         if first["type"] == "extra_forbidden":
             what = f"unknown setting {key}"
         else:
-            what = f"the setting {key} can't be used: {first['msg'].lower()}"
+            what = f"the setting {key} is invalid: {first['msg'].lower()}"
         raise UsageError(
             what,
             hint=f"correct it in {path} or the environment; docs/reference/settings.md lists all",
         ) from error
 
 
-def model_of(chosen: Settings, environment: Mapping[str, str] = os.environ) -> str:
+def model_of(settings: Settings, environment: Mapping[str, str] = os.environ) -> str:
     """The model for sessions that don't name one."""
-    return default_model(environment, chosen.agent.model)
+    return default_model(environment, settings.agent.model)
 
 
-def limits_of(chosen: Settings) -> Limits:
-    return Limits(**chosen.limits.model_dump())
+def limits_of(settings: Settings) -> Limits:
+    return Limits(**settings.limits.model_dump())
 
 
-def timezone_of(chosen: Settings) -> tzinfo:
+def timezone_of(settings: Settings) -> tzinfo:
     """The time zone for times that don't name one."""
-    named = chosen.recalls.timezone
-    return machine_timezone() if named is None else ZoneInfo(named)
+    name = settings.recalls.timezone
+    return machine_timezone() if name is None else ZoneInfo(name)
 
 
 def _sections() -> dict[str, type[Section]]:
@@ -348,11 +350,11 @@ def _sections() -> dict[str, type[Section]]:
     }
 
 
-def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
+def _from_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text())
     except FileNotFoundError as error:
-        if not is_named:
+        if not must_exist:
             return {}
         raise UsageError(
             f"there is no settings file {path}", hint="create it, or unset NAVI_CONFIG"
@@ -361,7 +363,7 @@ def _from_file(path: Path, *, is_named: bool) -> dict[str, Any]:
         raise UsageError(
             f"can't read {path}: {error}", hint="correct the file or remove it"
         ) from error
-    return {name: value for name, value in values.items() if name not in ELSEWHERE}
+    return {name: value for name, value in values.items() if name not in SECTIONS_READ_ELSEWHERE}
 
 
 def _from_environment(

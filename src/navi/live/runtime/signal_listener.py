@@ -42,7 +42,7 @@ class SignalListener(Service):
         await signals.listen(self._store.url, self._store.id, self.on_signal)
 
     def on_own_signal(self, channel: str, payload: str) -> None:
-        """Skip our own events, which are published directly, and our own offers of work."""
+        """Ignore our own events, which are published directly, and our own offers of work."""
         if channel not in (signals.EVENTS, signals.WORK):
             self.on_signal(channel, payload)
 
@@ -61,7 +61,7 @@ class SignalListener(Service):
             case signals.STOPS:
                 self._recovery.wake()
             case signals.ENDS:
-                self._recovery.sessions_ended()
+                self._recovery.end_agents_soon()
             case signals.CLOCK:
                 self._scheduler.wake()
             case signals.WORK:

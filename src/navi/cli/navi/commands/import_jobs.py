@@ -32,7 +32,7 @@ not changed, and importing it again creates no duplicates.
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_json: bool) -> None:
-    from navi.live.runtime.scheduler.job_import import Imported, import_jobs
+    from navi.live.runtime.scheduler.job_import import ImportResult, import_jobs
 
     names = dict(_pair(each) for each in sessions)
     try:
@@ -42,7 +42,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
             f"can't read {file}: {error}", hint="give the path of a jobs.json file"
         ) from error
 
-    async def run() -> Imported:
+    async def run() -> ImportResult:
         from navi.base.system_clock import SystemClock
         from navi.base.timezone import zone_name
         from navi.live.runtime import server_files, settings
@@ -64,14 +64,14 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
     if as_json:
         output.say_json(
             {
-                "imported": [each.id for each in result.taken],
+                "imported": [each.id for each in result.added],
                 "known": [each.id for each in result.existing],
                 "refused": [{"job": each.job, "reason": each.reason} for each in result.refused],
                 "notes": result.notes,
             }
         )
     else:
-        for each in result.taken:
+        for each in result.added:
             output.say(f"imported {each.name} ({each.id}), {each.category}")
         for each in result.existing:
             output.say(f"already imported: {each.name} ({each.id})")

@@ -21,19 +21,19 @@ from navi.live.model.wire_format import (
 
 def routes() -> list[Route]:
     return [
-        Route("/sessions/{id}/automations", of_session, methods=["GET"]),
+        Route("/sessions/{id}/automations", list_for_session, methods=["GET"]),
         Route("/sessions/{id}/automations", add, methods=["POST"]),
         Route("/automations", list_automations, methods=["GET"]),
         Route("/automations/preview", preview, methods=["POST"]),
         Route("/automations/{id}", read, methods=["GET"]),
         Route("/automations/{id}", change, methods=["PATCH"]),
         Route("/automations/{id}", remove, methods=["DELETE"]),
-        Route("/automations/{id}/runs", runs, methods=["GET"]),
-        Route("/automation-runs/{id}", run, methods=["GET"]),
+        Route("/automations/{id}/runs", list_runs, methods=["GET"]),
+        Route("/automation-runs/{id}", read_run, methods=["GET"]),
     ]
 
 
-async def of_session(request: Request) -> Response:
+async def list_for_session(request: Request) -> Response:
     navi, user = await caller(request)
     automations = await navi.automations.list_automations(user, request.path_params["id"])
     timezone = request_bodies.timezone(request)
@@ -44,10 +44,10 @@ async def add(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = request_bodies.timezone(request)
     body = await request_bodies.read(request, AutomationRequest)
-    made = await navi.automations.add(
+    automation = await navi.automations.add(
         who.user, request.path_params["id"], body, calling_session(request, who)
     )
-    return answer(automation_json(made, timezone), 201)
+    return answer(automation_json(automation, timezone), 201)
 
 
 async def list_automations(request: Request) -> Response:
@@ -79,10 +79,10 @@ async def change(request: Request) -> Response:
     navi, who = await identify(request)
     timezone = request_bodies.timezone(request)
     body = await request_bodies.read(request, AutomationChange)
-    changed = await navi.automations.change(
+    automation = await navi.automations.change(
         who.user, request.path_params["id"], body, calling_session(request, who)
     )
-    return answer(automation_json(changed, timezone))
+    return answer(automation_json(automation, timezone))
 
 
 async def remove(request: Request) -> Response:
@@ -91,12 +91,12 @@ async def remove(request: Request) -> Response:
     return answer({"deleted": True})
 
 
-async def runs(request: Request) -> Response:
+async def list_runs(request: Request) -> Response:
     navi, user = await caller(request)
     runs = await navi.automations.runs(user, request.path_params["id"])
     return answer([run_json(each) for each in runs])
 
 
-async def run(request: Request) -> Response:
+async def read_run(request: Request) -> Response:
     navi, user = await caller(request)
     return answer(run_json(await navi.automations.run(user, request.path_params["id"])))

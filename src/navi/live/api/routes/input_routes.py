@@ -18,8 +18,8 @@ from navi.live.runtime.app import Navi
 def routes() -> list[Route]:
     return [
         Route("/sessions/{id}/input", send, methods=["POST"]),
-        Route("/sessions/{id}/input/{input_id}", how_far, methods=["GET"]),
-        Route("/sessions/{id}/queue", waiting, methods=["GET"]),
+        Route("/sessions/{id}/input/{input_id}", read_progress, methods=["GET"]),
+        Route("/sessions/{id}/queue", list_queue, methods=["GET"]),
         Route("/sessions/{id}/queue/{input_id}", edit, methods=["PATCH"]),
         Route("/sessions/{id}/queue/{input_id}", remove, methods=["DELETE"]),
     ]
@@ -32,15 +32,15 @@ async def send(request: Request) -> Response:
     return answer(admission_json(admission), 202)
 
 
-async def how_far(request: Request) -> Response:
+async def read_progress(request: Request) -> Response:
     navi, user = await caller(request)
     path = request.path_params
     wait = request_bodies.seconds(request, "wait")
-    progress = await navi.long_poll.answer(user, path["id"], path["input_id"], wait)
+    progress = await navi.long_poll.wait_for_answer(user, path["id"], path["input_id"], wait)
     return answer(answer_json(progress))
 
 
-async def waiting(request: Request) -> Response:
+async def list_queue(request: Request) -> Response:
     navi, user = await caller(request)
     inputs = await navi.sessions.queue(user, request.path_params["id"])
     return answer([input_json(each) for each in inputs])
@@ -51,10 +51,10 @@ async def edit(request: Request) -> Response:
     body = await request_bodies.read(request, request_bodies.InputChange)
     changes = body.model_dump(exclude_unset=True, exclude_none=True)
     path = request.path_params
-    edited = await navi.sessions.edit_input(
+    queued = await navi.sessions.edit_input(
         who.user, path["id"], path["input_id"], changes, calling_session(request, who)
     )
-    return answer(input_json(edited))
+    return answer(input_json(queued))
 
 
 async def remove(request: Request) -> Response:
@@ -68,7 +68,7 @@ async def remove(request: Request) -> Response:
 async def admit(
     navi: Navi, who: Caller, session_id: str, body: request_bodies.InputBody
 ) -> Admission:
-    """Admits an input, from HTTP and WebSockets alike."""
+    """Admit an input that came by HTTP or WebSocket."""
     sender = who.acting_session(body.sender_session_id)
     fields = {**body.model_dump(), "sender_session_id": sender}
     return await navi.messages.send(who.user, session_id, **fields)

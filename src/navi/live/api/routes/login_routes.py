@@ -13,7 +13,7 @@ from navi.live.api.responses import answer
 from navi.live.runtime.app import Navi
 
 BODY_LIMIT_BYTES = 10_000
-"""Small, because strangers may send this."""
+"""Small, because anyone may send a login, even without a token."""
 OWN_PAGES = {"same-origin", "none"}
 """Values of `Sec-Fetch-Site` for requests that no other site caused."""
 
@@ -35,9 +35,9 @@ async def login(request: Request) -> Response:
         )
     body = await request_bodies.read(request, request_bodies.NewLogin, BODY_LIMIT_BYTES)
     if body.token is not None:
-        new = await navi.logins.with_token(body.token.strip())
+        new = await navi.logins.log_in_with_token(body.token.strip())
     elif body.code is not None and body.user is not None:
-        new = await navi.logins.with_code(body.code, body.user)
+        new = await navi.logins.log_in_with_code(body.code, body.user)
     else:
         raise InvalidInput(
             "a login needs a token, or the user and code of a link", hint='like {"token": "…"}'
@@ -45,19 +45,19 @@ async def login(request: Request) -> Response:
     if (previous := login_cookie.token_of(request.headers)) is not None:
         await navi.logins.end(previous)
     response = answer({"user_id": new.user_id, "page_secret": new.page_secret})
-    login_cookie.keep(request, response, new.cookie)
+    login_cookie.set_cookie(request, response, new.cookie)
     return response
 
 
 async def logout(request: Request) -> Response:
-    """End the calling browser's login, or all of the user's."""
+    """End the calling browser's login, or all logins of its user."""
     navi, who = await identify(request)
     who.require_person()
     body = await request_bodies.read(request, request_bodies.Logout)
     if body.everywhere:
-        ended = await navi.logins.end_all(who.user.id)
+        count = await navi.logins.end_all(who.user.id)
     else:
-        ended = await navi.logins.end(token_of(request.headers) or "")
-    response = answer({"ended": ended})
-    login_cookie.drop(request, response)
+        count = await navi.logins.end(token_of(request.headers) or "")
+    response = answer({"ended": count})
+    login_cookie.delete_cookie(request, response)
     return response

@@ -1,4 +1,4 @@
-"""/mcp: Navi's tools for other agents, by the Model Context Protocol over HTTP.
+"""/mcp: Navi's tools for other agents, through the Model Context Protocol over HTTP.
 
 The protocol's simple mode is enough: each request is answered with one JSON value, and the server
 never speaks first.
@@ -42,19 +42,19 @@ log = logging.getLogger("navi.mcp")
 
 
 def routes() -> list[Route]:
-    return [Route("/mcp", ask, methods=["POST"])]
+    return [Route("/mcp", handle, methods=["POST"])]
 
 
-async def ask(request: Request) -> Response:
+async def handle(request: Request) -> Response:
     navi, who = await identify(request)
     try:
         message = parse_json(await read_bytes(request))
     except (ValueError, RecursionError):
-        return answer(_failed(None, PARSE_ERROR, "this is not JSON"), 400)
+        return answer(_error(None, PARSE_ERROR, "this is not JSON"), 400)
     if isinstance(message, list):
         if len(message) > BATCH_LIMIT:
             problem = f"a batch may have at most {BATCH_LIMIT} requests"
-            return answer(_failed(None, INVALID_REQUEST, problem), 400)
+            return answer(_error(None, INVALID_REQUEST, problem), 400)
         answers = [await _answer(navi, who, request.headers, each) for each in message]
         batch = [each for each in answers if each is not None]
         return answer(batch) if batch else Response(status_code=202)
@@ -63,45 +63,45 @@ async def ask(request: Request) -> Response:
 
 
 async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: Any) -> Json | None:
-    """None for a notification, which gets no answer."""
+    """The response; None for a notification, which gets none."""
     if not isinstance(message, dict) or not isinstance(method := message.get("method"), str):
-        return _failed(None, INVALID_REQUEST, "this is not a request")
+        return _error(None, INVALID_REQUEST, "this is not a request")
     if "id" not in message:
         return None
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
     match method:
         case "initialize":
-            result = _greeting(params)
+            result = _initialize(params)
         case "ping":
             result = {}
         case "tools/list":
-            result = {"tools": [_described(tool) for tool in navi.tools.values()]}
+            result = {"tools": [_tool_json(tool) for tool in navi.tools.values()]}
         case "tools/call":
             name, arguments = params.get("name"), params.get("arguments") or {}
             if not isinstance(name, str) or name not in navi.tools:
                 problem = f"there is no tool {name!r}; the tools are {', '.join(navi.tools)}"
-                return _failed(message["id"], INVALID_PARAMS, problem)
+                return _error(message["id"], INVALID_PARAMS, problem)
             if not isinstance(arguments, dict):
-                return _failed(message["id"], INVALID_PARAMS, "the arguments must be a JSON object")
+                return _error(message["id"], INVALID_PARAMS, "the arguments must be a JSON object")
             meta = params.get("_meta")
-            result = await _called(navi, who, headers, navi.tools[name], arguments, meta)
+            result = await _call_tool(navi, who, headers, navi.tools[name], arguments, meta)
         case _:
-            return _failed(message["id"], UNKNOWN_METHOD, f"there is no method {method}")
+            return _error(message["id"], UNKNOWN_METHOD, f"there is no method {method}")
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
-def _greeting(params: Mapping[str, Any]) -> Json:
-    wanted = params.get("protocolVersion")
+def _initialize(params: Mapping[str, Any]) -> Json:
+    requested = params.get("protocolVersion")
     return {
-        "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[0],
+        "protocolVersion": requested if requested in PROTOCOLS else PROTOCOLS[0],
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "navi", "title": "Navi", "version": __version__},
         "instructions": INSTRUCTIONS,
     }
 
 
-def _described(tool: Tool[Any]) -> Json:
+def _tool_json(tool: Tool[Any]) -> Json:
     return {
         "name": tool.name,
         "description": tool.description,
@@ -109,7 +109,7 @@ def _described(tool: Tool[Any]) -> Json:
     }
 
 
-async def _called(
+async def _call_tool(
     navi: Navi,
     who: Caller,
     headers: Mapping[str, str],
@@ -117,10 +117,10 @@ async def _called(
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
-    """An error is a result too: the agent sees what a person would see."""
+    """Call the tool. An error is a result too: the agent sees what a person would see."""
     try:
         session = await _session(navi, who, headers, meta)
-        # An agent has the rights of its session's user, even if an admin's token brought it here.
+        # An agent has the rights of its session's user, even if it called with an admin's token.
         user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
     except NaviError as refusal:
@@ -132,7 +132,7 @@ async def _called(
 
 
 async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
-    """The calling session, named by Navi's id or by its agent's own id."""
+    """The calling session. The request has Navi's id for it, or the agent's own."""
     user = who.user
     if session_id := who.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)
@@ -142,12 +142,14 @@ async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: ob
             "Navi can't tell which session this call comes from",
             hint="`navi setup claude-code` or `navi setup codex` connects your agents",
         )
-    return await navi.sessions.of_agent(user, require_storable("session_id", agent_session_id))
+    return await navi.sessions.get_by_agent_id(
+        user, require_storable("session_id", agent_session_id)
+    )
 
 
 def _result(result: ToolResult) -> Json:
     return {"content": [{"type": "text", "text": result.text}], "isError": result.is_error}
 
 
-def _failed(request_id: object, code: int, message: str) -> Json:
+def _error(request_id: object, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}

@@ -1,4 +1,7 @@
-"""/search, /stats and /archive: the memory, in the format of `recall … --json`."""
+"""/search, /stats and /archive: the memory, in the format of `recall … --json`.
+
+/index: how up to date it is.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from navi.live.model.wire_format import session_json
 from navi.live.runtime.index_follower import index_state_json
 from navi.live.runtime.services.memory_service import MemoryFilters, MemoryService
 
-SEARCH_LIMIT = 20
-LIST_LIMIT = 50
-MOST = 1000
+DEFAULT_SEARCH_LIMIT = 20
+DEFAULT_LIST_LIMIT = 50
+HIGHEST_SEARCH_LIMIT = 1000
 
 
 def routes() -> list[Route]:
@@ -36,71 +39,73 @@ def routes() -> list[Route]:
 
 async def index_state(request: Request) -> Response:
     """How up to date search is."""
-    await _filtered(request)
     navi, _ = await caller(request)
+    await _memory(request)  # refuses users who may not search
     return answer(index_state_json(navi.index_follower.state))
 
 
 async def search(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     words = request.query_params.get("q", "")
     limit = request_bodies.limit(request)
-    wanted = SEARCH_LIMIT if limit is None else max(1, min(MOST, limit))
-    return answer(await memory.search(words, filters, wanted))
+    if limit is None:
+        limit = DEFAULT_SEARCH_LIMIT
+    return answer(await memory.search(words, filters, max(1, min(HIGHEST_SEARCH_LIMIT, limit))))
 
 
 async def list_sessions(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     limit = request_bodies.limit(request)
-    return answer(await memory.sessions(filters, LIST_LIMIT if limit is None else limit))
+    return answer(await memory.sessions(filters, DEFAULT_LIST_LIMIT if limit is None else limit))
 
 
 async def read(request: Request) -> Response:
-    memory, _ = await _filtered(request)
+    memory, _ = await _memory(request)
     return answer(await memory.session(request.path_params["id"]))
 
 
 async def adopt(request: Request) -> Response:
     """Import another agent's session, so that Navi can wake it like any other."""
     navi, user = await caller(request)
-    memory, _ = await _filtered(request)
+    memory, _ = await _memory(request)
     past = await memory.resumable(request.path_params["id"])
     return answer(session_json(await navi.terminals.adopt(user, past)))
 
 
 async def overview(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     return answer(await memory.overview(filters))
 
 
 async def tools(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     return answer(await memory.tools(filters))
 
 
 async def bash(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     if request_bodies.flag(request, "suggest"):
         return answer(await memory.suggestions(filters))
     return answer(await memory.bash(filters))
 
 
 async def tokens(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     by = request.query_params.get("by", "project,day,model")
     return answer(await memory.tokens(filters, by))
 
 
 async def projects(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     return answer(await memory.projects(filters))
 
 
 async def activity(request: Request) -> Response:
-    memory, filters = await _filtered(request)
+    memory, filters = await _memory(request)
     return answer(await memory.activity(filters))
 
 
-async def _filtered(request: Request) -> tuple[MemoryService, MemoryFilters]:
+async def _memory(request: Request) -> tuple[MemoryService, MemoryFilters]:
+    """The memory and the request's filters. Refuses users who may not search."""
     navi, user = await caller(request)
     return navi.memory, navi.memory.filters(user, request.query_params)

@@ -1,4 +1,4 @@
-"""The page and its files. They contain no secrets, so everyone may load them."""
+"""The page and its files. They contain no secrets, so anyone may load them."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ async def health(request: Request) -> Response:
 async def home(request: Request) -> Response:
     """The page, the same for everyone. Without a login it asks for one."""
     response = _file(request, "index.html")
-    login_cookie.drop_token_cookie(request, response)
+    login_cookie.delete_token_cookie(request, response)
     return response
 
 
 async def login(request: Request) -> Response:
-    """The page, at the address of one-time links. Their code is never sent here."""
+    """The page, at the address of one-time links. Browsers don't send the code, a fragment."""
     response = await home(request)
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -94,7 +94,7 @@ class _File:
 
 @cache
 def _read(path: str) -> _File | None:
-    """A file of the page, kept in memory because there are few."""
+    """Read a file of the page. All of them fit in memory."""
     folder = resources.files("navi") / "web"
     media_type = MEDIA_TYPES.get(path.rpartition(".")[2])
     if media_type is None or path not in _names():
@@ -106,7 +106,7 @@ def _read(path: str) -> _File | None:
 
 @cache
 def _names() -> frozenset[str]:
-    """The files that may be requested; nothing outside can be named."""
+    """The files that may be requested, so that no path leads out of the folder."""
     folder = resources.files("navi") / "web"
     assets = [f"assets/{file.name}" for file in folder.joinpath("assets").iterdir()]
     return frozenset(["index.html", *assets])

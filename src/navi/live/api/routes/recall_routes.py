@@ -36,10 +36,10 @@ async def schedule(request: Request) -> Response:
     session_id = request.path_params["id"]
     match calling_session(request, who):
         case None:
-            by = Scheduler.PERSON
-        case agent:
-            by = Scheduler.AGENT if agent == session_id else Scheduler.OTHER_AGENT
-    scheduled = await navi.recalls.schedule(who.user, session_id, body, by)
+            scheduled_by = Scheduler.PERSON
+        case agent_session:
+            scheduled_by = Scheduler.AGENT if agent_session == session_id else Scheduler.OTHER_AGENT
+    scheduled = await navi.recalls.schedule(who.user, session_id, body, scheduled_by)
     remarks = {"reading": scheduled.reading, "warning": scheduled.warning}
     return answer({**recall_json(scheduled.recall), **remarks}, 201)
 

@@ -1,4 +1,4 @@
-"""/sessions/{id}/remind until a session is done, /scheduler/remind once, /reminders for both."""
+"""/sessions/{id}/remind (repeated), /scheduler/remind (one-time) and /reminders (both)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ async def upcoming(request: Request) -> Response:
 
 async def read(request: Request) -> Response:
     navi, user = await caller(request)
-    registration = await navi.reminders.registered(user, request.path_params["id"])
+    registration = await navi.reminders.registration(user, request.path_params["id"])
     return answer(registration_json(registration))
 
 
 async def register(request: Request) -> Response:
     navi, user = await caller(request)
     body = await request_bodies.read(request, request_bodies.NewRegistration)
-    made = await navi.reminders.register(
+    registration = await navi.reminders.register(
         user, request.path_params["id"], body.soft_threshold, body.hard_threshold
     )
-    return answer(registration_json(made))
+    return answer(registration_json(registration))
 
 
 async def stop(request: Request) -> Response:
@@ -53,8 +53,8 @@ async def stop(request: Request) -> Response:
 async def schedule(request: Request) -> Response:
     navi, user = await caller(request)
     body = await request_bodies.read(request, request_bodies.NewReminder)
-    made = await navi.reminders.schedule(user, **body.model_dump())
-    return answer(reminder_json(made))
+    reminder = await navi.reminders.schedule(user, **body.model_dump())
+    return answer(reminder_json(reminder))
 
 
 async def cancel(request: Request) -> Response:

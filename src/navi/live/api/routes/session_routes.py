@@ -28,7 +28,7 @@ def routes() -> list[Route]:
         Route("/sessions/{id}/snapshot", snapshot, methods=["GET"]),
         Route("/sessions/{id}/children", children, methods=["GET"]),
         Route("/sessions/{id}/wait", wait, methods=["GET"]),
-        Route("/sessions/{id}/agent-status", report, methods=["POST"]),
+        Route("/sessions/{id}/agent-status", report_status, methods=["POST"]),
         Route("/sessions/{id}/task-complete", complete_task, methods=["POST"]),
         Route("/sessions/{id}/stop", stop, methods=["POST"]),
         Route("/sessions/{id}/clear", clear, methods=["POST"]),
@@ -68,16 +68,23 @@ async def change(request: Request) -> Response:
 
 async def remove(request: Request) -> Response:
     navi, who = await identify(request)
-    is_confirmed = request_bodies.flag(request, "delete_automations")
+    with_automations = request_bodies.flag(request, "delete_automations")
     requester = who.acting_session(request.query_params.get("requester_session_id"))
     try:
         await navi.sessions.remove(
-            who.user, request.path_params["id"], requester, with_automations=is_confirmed
+            who.user, request.path_params["id"], requester, with_automations=with_automations
         )
     except BlockedByAutomations as blocked:
-        named = [asdict(each) for each in blocked.automations]
-        blocking = {"deleted": False, "blocked_by_automations": True, "automations": named}
-        return answer({**blocking, "error": error_json(blocked)}, 409)
+        automations = [asdict(each) for each in blocked.automations]
+        return answer(
+            {
+                "deleted": False,
+                "blocked_by_automations": True,
+                "automations": automations,
+                "error": error_json(blocked),
+            },
+            409,
+        )
     return answer({"deleted": True})
 
 
@@ -103,7 +110,7 @@ async def snapshot(request: Request) -> Response:
         {
             "session": session_json(snapshot.session),
             "messages": [message_json(message) for message in snapshot.messages],
-            "queue": [input_json(waiting) for waiting in snapshot.queue],
+            "queue": [input_json(queued) for queued in snapshot.queue],
             "after": snapshot.after,
         }
     )
@@ -119,11 +126,11 @@ async def children(request: Request) -> Response:
 async def wait(request: Request) -> Response:
     navi, user = await caller(request)
     seconds = request_bodies.seconds(request, "seconds")
-    rest = await navi.long_poll.rest(user, request.path_params["id"], seconds)
-    return answer({"idle": rest.is_idle, "session": session_json(rest.session)})
+    result = await navi.long_poll.wait_until_idle(user, request.path_params["id"], seconds)
+    return answer({"idle": result.is_idle, "session": session_json(result.session)})
 
 
-async def report(request: Request) -> Response:
+async def report_status(request: Request) -> Response:
     navi, who = await identify(request)
     session_id = request.path_params["id"]
     who.acting_session(session_id)

@@ -1,7 +1,7 @@
 """/ws: events as they happen, starting where the client left off.
 
 Each socket has one task that sends and one that reads. The reader always runs, because a socket
-that only writes does not notice that its client is gone.
+that only sends does not notice that its client is gone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from navi.base.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.base.stored_text import require_storable
 from navi.live.api import login_cookie, request_bodies
 from navi.live.api.access import authenticate, token_of
-from navi.live.api.connection_limits import welcome
+from navi.live.api.connection_limits import mark_authenticated
 from navi.live.api.routes.input_routes import admit
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import User
@@ -37,9 +37,9 @@ from navi.live.runtime.broadcast import Frame
 from navi.live.runtime.index_follower import index_state_json
 
 FIRST_FRAME_SECONDS = 10.0
-CHECK_AGAIN_SECONDS = 5.0
-GONE = (WebSocketDisconnect, WebSocketDisconnected)
-"""The client left before or during a send."""
+CHECK_TOKEN_SECONDS = 5.0
+DISCONNECTED = (WebSocketDisconnect, WebSocketDisconnected)
+"""Raised when the client has disconnected."""
 
 log = logging.getLogger("navi.api")
 
@@ -49,16 +49,16 @@ def routes() -> list[WebSocketRoute]:
 
 
 async def watch_session(socket: WebSocket) -> None:
-    with suppress(*GONE):
-        await _Watch(socket, socket.path_params["id"]).run()
+    with suppress(*DISCONNECTED):
+        await _Watcher(socket, socket.path_params["id"]).run()
 
 
 async def watch_all(socket: WebSocket) -> None:
-    with suppress(*GONE):
-        await _Watch(socket, None).run()
+    with suppress(*DISCONNECTED):
+        await _Watcher(socket, None).run()
 
 
-class _Watch:
+class _Watcher:
     def __init__(self, socket: WebSocket, session_id: str | None) -> None:
         self._socket = socket
         self._session_id = session_id
@@ -75,26 +75,26 @@ class _Watch:
         refusal: NaviError | None = None
         frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
-            self._token = token or await self._introduction()
+            self._token = token or await self._receive_token()
             user = (await self._caller()).user
             self._sees_index = self._session_id is None and user.is_admin
             frames = await self._frames(user)
         except NaviError as error:
             refusal = error
         if token is not None:
-            # Only now, so that the client sees everything that happens after the socket opens.
+            # Accept only now, so that the client sees all that happens once its socket is open.
             await self._socket.accept(subprotocol)
         if refusal is not None:
-            await self._tell(refusal)
+            await self._send_error(refusal)
             await self._close(4000 + refusal.http_status)
         elif frames is not None:
             await self._serve(frames)
 
-    async def _introduction(self) -> str:
-        """The token from a first frame `{"type": "auth", "token": …}`."""
+    async def _receive_token(self) -> str:
+        """The token in the first frame, `{"type": "auth", "token": …}`."""
         try:
             async with asyncio.timeout(FIRST_FRAME_SECONDS):
-                frame = _parsed(await self._next_frame())
+                frame = _parse(await self._next_frame())
         except TimeoutError:
             frame = {}
         token = frame.get("token")
@@ -106,10 +106,10 @@ class _Watch:
         return token
 
     async def _caller(self) -> Caller:
-        """Checked repeatedly, so that a removed user loses open sockets too."""
+        """Authenticate the client. Done repeatedly, so that a removed user's sockets close too."""
         self._checked_at = time.monotonic()
         who = await authenticate(self._navi, self._token, self._socket.headers)
-        welcome(self._socket)
+        mark_authenticated(self._socket)
         return who
 
     async def _next_frame(self) -> str | None:
@@ -128,16 +128,16 @@ class _Watch:
         else:
             after = await self._navi.broadcast.last_position()
         if requested is not None:
-            # Never a number from the future, whose client would wait forever.
+            # Never a number from the future: its client would wait forever.
             after = min(after, max(0, request_bodies.whole_number("after", requested)))
         if self._session_id is not None:
-            return self._navi.broadcast.session(self._session_id, after)
-        return self._navi.broadcast.all(user, after)
+            return self._navi.broadcast.follow_session(self._session_id, after)
+        return self._navi.broadcast.follow_all(user, after)
 
     async def _serve(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         tasks = {
-            asyncio.create_task(self._send(frames)),
-            asyncio.create_task(self._receive()),
+            asyncio.create_task(self._send_events(frames)),
+            asyncio.create_task(self._receive_frames()),
         }
         if self._sees_index:
             tasks.add(asyncio.create_task(self._send_index_news()))
@@ -149,37 +149,37 @@ class _Watch:
             results = await asyncio.gather(*tasks, return_exceptions=True)
         for result in results:
             if isinstance(result, NaviError):
-                await self._tell(result)
+                await self._send_error(result)
                 await self._close(4000 + result.http_status)
-            elif isinstance(result, Exception) and not isinstance(result, GONE):
+            elif isinstance(result, Exception) and not isinstance(result, DISCONNECTED):
                 log.error("a socket failed: %r", result)
                 await self._close(1011)
 
-    async def _send(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
+    async def _send_events(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         async with aclosing(frames) as batches:
             async for batch in batches:
-                if time.monotonic() - self._checked_at > CHECK_AGAIN_SECONDS:
+                if time.monotonic() - self._checked_at > CHECK_TOKEN_SECONDS:
                     await self._caller()
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
     async def _send_index_news(self) -> None:
         follower = self._navi.index_follower
-        state = follower.announced
+        state = follower.announced_state
         while True:
             state = await follower.wait_for_change(state)
-            await self._say({"type": "index_refreshed", "index": index_state_json(state)})
+            await self._send_json({"type": "index_refreshed", "index": index_state_json(state)})
 
-    async def _receive(self) -> None:
+    async def _receive_frames(self) -> None:
         while True:
             text = await self._next_frame()
             who = await self._caller()
             try:
-                await self._obey(who, _parsed(text))
+                await self._handle(who, _parse(text))
             except NaviError as error:
-                await self._tell(error)
+                await self._send_error(error)
 
-    async def _obey(self, who: Caller, frame: dict[str, Any]) -> None:
+    async def _handle(self, who: Caller, frame: dict[str, Any]) -> None:
         kind = frame.pop("type", None)
         if not isinstance(kind, str) or kind not in FRAMES:
             raise InvalidInput(
@@ -188,41 +188,41 @@ class _Watch:
         await FRAMES[kind](self, who, frame)
 
     async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
-        session_id = self._addressed(frame)
+        session_id = self._session_of(frame)
         body = validate(request_bodies.InputBody, frame)
         admission = await admit(self._navi, who, session_id, body)
-        await self._say({"type": "input_admitted", **admission_json(admission)})
+        await self._send_json({"type": "input_admitted", **admission_json(admission)})
 
     async def stop_turn(self, who: Caller, frame: dict[str, Any]) -> None:
-        stopped = await self._navi.sessions.stop(who.user, self._addressed(frame))
-        await self._say({"type": "stop_requested", "stopped": stopped})
+        stopped = await self._navi.sessions.stop(who.user, self._session_of(frame))
+        await self._send_json({"type": "stop_requested", "stopped": stopped})
 
     async def answer_ping(self, who: Caller, frame: dict[str, Any]) -> None:
-        await self._say({"type": "pong"})
+        await self._send_json({"type": "pong"})
 
-    async def welcome(self, who: Caller, frame: dict[str, Any]) -> None:
-        """Ignored: the client is already logged in, but may send its token again."""
+    async def ignore_token(self, who: Caller, frame: dict[str, Any]) -> None:
+        """The client has shown its token already, but may send it again."""
 
-    def _addressed(self, frame: dict[str, Any]) -> str:
+    def _session_of(self, frame: dict[str, Any]) -> str:
         """The frame's session: the socket's own or, on the general socket, the one it names."""
-        named = frame.pop("session_id", self._session_id)
-        if not isinstance(named, str):
+        session_id = frame.pop("session_id", self._session_id)
+        if not isinstance(session_id, str):
             raise InvalidInput(
                 "this frame doesn't say which session it is for",
                 hint="add session_id, or connect to /ws/sessions/ID",
             )
-        if self._session_id not in (None, named):
+        if self._session_id not in (None, session_id):
             raise InvalidInput(
                 f"this socket is for session {self._session_id} only",
                 hint="connect to /ws to talk to several sessions",
             )
-        return require_storable("session_id", named)
+        return require_storable("session_id", session_id)
 
-    async def _say(self, value: dict[str, Any]) -> None:
+    async def _send_json(self, value: dict[str, Any]) -> None:
         await self._socket.send_text(json.dumps(value, separators=(",", ":")))
 
-    async def _tell(self, error: NaviError) -> None:
-        await self._say({"type": "error", **error_json(error)})
+    async def _send_error(self, error: NaviError) -> None:
+        await self._send_json({"type": "error", **error_json(error)})
 
     async def _close(self, code: int) -> None:
         if self._socket.application_state is WebSocketState.CONNECTED:
@@ -230,15 +230,15 @@ class _Watch:
 
 
 FRAMES = {
-    "input": _Watch.admit_input,
-    "stop": _Watch.stop_turn,
-    "ping": _Watch.answer_ping,
-    "auth": _Watch.welcome,
+    "input": _Watcher.admit_input,
+    "stop": _Watcher.stop_turn,
+    "ping": _Watcher.answer_ping,
+    "auth": _Watcher.ignore_token,
 }
 """What clients may send."""
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
+def _parse(text: str | None) -> dict[str, Any]:
     if text is None:
         raise InvalidInput("this is a binary frame", hint="send JSON in text frames")
     try:

@@ -109,12 +109,12 @@ class HiddenSession(NotAllowed):
 
     def __init__(self, session_id: str) -> None:
         automation_id = session_id.removeprefix(HIDDEN_PREFIX)
-        is_own = automation_id in OWN_KINDS
+        is_built_in = automation_id in OWN_KINDS
         super().__init__(
             f"session {session_id} belongs to automation {automation_id}: it can't take other "
             "work, be ended or be deleted",
             hint=_own_switch(automation_id)
-            if is_own
+            if is_built_in
             else f"`sm automation remove {automation_id}` ends the automation",
         )
 
@@ -216,7 +216,7 @@ class Automation:
         return Category.LEGACY if self.session_key is None else Category.BOUND
 
     @property
-    def is_own(self) -> bool:
+    def is_built_in(self) -> bool:
         """Whether it is built into Navi, so that only the settings can change it."""
         return self.kind in OWN_KINDS
 

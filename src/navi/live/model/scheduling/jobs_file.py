@@ -47,7 +47,7 @@ META_LIMIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class RefusedJob:
     """A job that can't be imported."""
 
     job: str
@@ -57,7 +57,7 @@ class Unreadable:
 @dataclass(frozen=True, slots=True)
 class Jobs:
     readable: list[Automation]
-    unreadable: list[Unreadable]
+    refused: list[RefusedJob]
     notes: list[str]
     """Parts of the readable jobs that are not imported."""
 
@@ -74,7 +74,7 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
             "it has no list of jobs", hint='a jobs.json looks like {"version": 1, "jobs": [...]}'
         )
     readable: list[Automation] = []
-    unreadable: list[Unreadable] = []
+    refused: list[RefusedJob] = []
     notes: list[str] = []
     seen: set[str] = set()
     for number, job in enumerate(jobs, start=1):
@@ -83,12 +83,12 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
             if automation.id in seen:
                 raise InvalidInput("another job in the file has the same id")
         except NaviError as error:
-            unreadable.append(Unreadable(_label(job, number), error.sentence))
+            refused.append(RefusedJob(_label(job, number), error.sentence))
         else:
             seen.add(automation.id)
             readable.append(automation)
             notes += _notes(automation, job)
-    return Jobs(readable, unreadable, notes)
+    return Jobs(readable, refused, notes)
 
 
 def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Automation:
@@ -231,7 +231,7 @@ def _label(job: Any, number: int) -> str:
 def _notes(automation: Automation, job: Mapping[str, Any]) -> Iterator[str]:
     fields = _fields(job, "the job")
     name = automation.name
-    if automation.is_own and fields.get("enabled", True) is not False:
+    if automation.is_built_in and fields.get("enabled", True) is not False:
         yield f"{name} is Navi's own: the setting [automations] {automation.kind} switches it on"
     if fields.get("delete_after_run") is True and isinstance(automation.schedule, At):
         yield (

@@ -33,11 +33,11 @@ log = logging.getLogger("navi.automations")
 
 async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
     """Whether to post the response to a person. If in doubt, post it."""
-    words = response.strip()
-    if not words or words == NOTHING_TO_REPORT or words.strip("`*. ") == SILENCE:
+    text = response.strip()
+    if not text or text == NOTHING_TO_REPORT or text.strip("`*. ") == SILENCE:
         return False
     try:
-        return await judge(task, words)
+        return await judge(task, text)
     except Exception:
         log.exception("can't judge an answer, so it is posted")
         return True
@@ -63,35 +63,40 @@ class AnswerPosting(Service):
         await self._wake.wait(CHECK_SECONDS)
 
     async def settle_all(self) -> None:
-        while waiting := await self._store.transact(background_answers.list_pending):
-            for each in waiting:
-                # The target has been deleted meanwhile; the next pass decides again.
+        """Decide what to do with each pending answer, and do it."""
+        while answers := await self._store.transact(background_answers.list_pending):
+            for pending in answers:
+                # Its target was deleted in the meantime; the next pass decides again.
                 with suppress(NotFound):
-                    await self._settle(each)
+                    await self._settle(pending)
 
-    async def _settle(self, each: background_answers.PendingAnswer) -> None:
-        delivery, why = await self._decide(each)
+    async def _settle(self, pending: background_answers.PendingAnswer) -> None:
+        delivery, why = await self._decide(pending)
         if delivery is Delivery.DELIVERED:
-            await self._store.transact(background_answers.deliver, each, self._clock.now())
+            await self._store.transact(background_answers.deliver, pending, self._clock.now())
         else:
-            await self._store.transact(automation_runs.settle_delivery, each.run.id, delivery, why)
+            await self._store.transact(
+                automation_runs.settle_delivery, pending.run.id, delivery, why
+            )
 
-    async def _decide(self, each: background_answers.PendingAnswer) -> tuple[Delivery, str | None]:
-        automation = each.automation
-        if automation is None or each.answer is None:
+    async def _decide(
+        self, pending: background_answers.PendingAnswer
+    ) -> tuple[Delivery, str | None]:
+        automation = pending.automation
+        if automation is None or pending.answer is None:
             return Delivery.IMPOSSIBLE, "the automation or its answer is gone"
         is_wanted = automation.category is Category.SYSTEM or automation.target.deliver
-        if not is_wanted or not await self._is_news(each, automation):
+        if not is_wanted or not await self._is_worth_posting(pending, automation):
             return Delivery.NOT_WORTH_IT, None
-        if each.target_id is None:
+        if pending.target_id is None:
             target = automation.target
             return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
         return Delivery.DELIVERED, None
 
-    async def _is_news(
-        self, each: background_answers.PendingAnswer, automation: Automation
+    async def _is_worth_posting(
+        self, pending: background_answers.PendingAnswer, automation: Automation
     ) -> bool:
-        if each.run.state is RunState.FAILED:
+        if pending.run.state is RunState.FAILED:
             return True
-        task = each.run.rendered_prompt or automation.message
-        return await evaluate_response(task, each.text, self._judge)
+        task = pending.run.rendered_prompt or automation.message
+        return await evaluate_response(task, pending.text, self._judge)

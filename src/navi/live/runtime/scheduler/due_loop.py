@@ -23,8 +23,8 @@ BATCH = 128
 LONGEST_SLEEP = timedelta(seconds=60)
 LONGEST_STEP_SECONDS = 1.0
 """Sleep in steps, to notice that the machine was suspended or its clock was set."""
-USED_LEAD = 0.75
-"""Wake at this fraction of the lead, so that rows due close together share a pass."""
+WAKE_LEAD = 0.75
+"""Wake this fraction of the lead ahead of a row, so that rows due close together share a pass."""
 FIRST_RETRY = timedelta(milliseconds=5)
 LONGEST_RETRY = timedelta(seconds=1)
 """A due row that could not be claimed is in use; retry soon, then less often."""
@@ -62,8 +62,8 @@ class DueLoop(Service):
             due = [kind for kind in self._kinds if _is_claimable(kind, instants, now)]
             if not due:
                 self._retry = FIRST_RETRY
-                near = [at - USED_LEAD * kind.lead for kind, at in instants.items()]
-                return min([*near, now + LONGEST_SLEEP])
+                wake_times = [at - WAKE_LEAD * kind.lead for kind, at in instants.items()]
+                return min([*wake_times, now + LONGEST_SLEEP])
             claimed = sum([await self._claim_all(kind) for kind in due])
             if not claimed:
                 retry_at = now + self._retry
@@ -72,13 +72,13 @@ class DueLoop(Service):
 
     async def _instants(self, now: datetime) -> dict[DueKind, datetime]:
         try:
-            numbered = await self._store.transact(next_of_each, self._next_instants)
+            by_number = await self._store.transact(next_of_each, self._next_instants)
         except NaviError:
             raise
         except Exception:
             log.exception("can't read when the next rows are due; checking every kind")
             return dict.fromkeys(self._kinds, now)
-        return {self._kinds[number]: at for number, at in numbered.items()}
+        return {self._kinds[number]: at for number, at in by_number.items()}
 
     async def _claim_all(self, kind: DueKind) -> int:
         total, count = 0, BATCH
@@ -97,11 +97,11 @@ class DueLoop(Service):
             raise
         except Exception:
             log.exception("can't claim due rows of kind %s together", kind.name)
-            return await self._claim_singly(kind, now, until)
+            return await self._claim_one_by_one(kind, now, until)
         self._admission.expect(claimed)
         return claimed.count
 
-    async def _claim_singly(self, kind: DueKind, now: datetime, until: datetime) -> int:
+    async def _claim_one_by_one(self, kind: DueKind, now: datetime, until: datetime) -> int:
         for count in range(BATCH):
             claimed: Claimed = await self._store.transact(claim_one, kind, now, until)
             if not claimed.count:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from navi.base.clock import Clock
 from navi.base.errors import NaviError, SessionNotFound
 from navi.live.model.access.user import LOCAL_USER_ID
-from navi.live.model.scheduling.automation import Automation, Category
-from navi.live.model.scheduling.jobs_file import Unreadable, read_jobs
+from navi.live.model.scheduling.automation import Automation, Category, Target
+from navi.live.model.scheduling.jobs_file import RefusedJob, read_jobs
 from navi.live.runtime import server_files
 from navi.live.runtime.scheduler.system_jobs import hidden_session
 from navi.live.runtime.services.session_service import DEFAULT_DRIVER
@@ -23,50 +23,51 @@ log = logging.getLogger("navi.automations")
 
 
 @dataclass(slots=True)
-class Imported:
-    taken: list[Automation] = field(default_factory=list)
+class ImportResult:
+    added: list[Automation] = field(default_factory=list)
     existing: list[Automation] = field(default_factory=list)
-    """Already imported earlier; left unchanged."""
-    refused: list[Unreadable] = field(default_factory=list)
+    """Imported earlier, so left unchanged."""
+    refused: list[RefusedJob] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 async def import_jobs(
     store: Store, clock: Clock, text: str, timezone_name: str, session_names: Mapping[str, str]
-) -> Imported:
+) -> ImportResult:
     """Import what `text` lists. `session_names` maps the file's sessions to Navi's."""
     jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
-    result = Imported(refused=list(jobs.unreadable), notes=list(jobs.notes))
+    result = ImportResult(refused=list(jobs.refused), notes=list(jobs.notes))
     for job in jobs.readable:
+        if job.is_built_in:
+            # The server creates its own jobs from its settings.
+            result.notes.append(f"{job.name} ({job.id}) is built into Navi, so it was not imported")
+            continue
         key = job.session_key
         automation = job if key is None else replace(job, session_key=session_names.get(key, key))
         try:
-            is_new = await _keep(store, clock, automation)
+            is_new = await _add_if_new(store, clock, automation)
         except NaviError as error:
-            result.refused.append(Unreadable(f"{job.name} ({job.id})", _reason(error, job)))
+            result.refused.append(RefusedJob(f"{job.name} ({job.id})", _reason(error, job)))
         except Exception as error:
             # One bad job must not stop the others.
             log.debug("job %s can't be stored", job.id, exc_info=True)
             reason = f"it can't be stored: {error!r:.200}"
-            result.refused.append(Unreadable(f"{job.name} ({job.id})", reason))
+            result.refused.append(RefusedJob(f"{job.name} ({job.id})", reason))
         else:
-            (result.taken if is_new else result.existing).append(automation)
-    if result.taken:
+            (result.added if is_new else result.existing).append(automation)
+    if result.added:
         signals.ring(store.url)
     return result
 
 
-async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
-    if automation.is_own:
-        # The server creates its own jobs from its settings.
-        return False
-    existing = await store.transact(automations.find, automation.id)
-    if existing is not None:
+async def _add_if_new(store: Store, clock: Clock, automation: Automation) -> bool:
+    if await store.transact(automations.find, automation.id) is not None:
         return False
     if automation.category is Category.BOUND:
-        # It belongs to the session's owner and reports there, so its old target is dropped.
+        # It now belongs to the session's owner and reports to that session, so its old target is
+        # dropped.
         session = await store.transact(sessions.get, automation.session_id)
-        bound = replace(automation, user_id=session.user_id, target=type(automation.target)())
+        bound = replace(automation, user_id=session.user_id, target=Target())
         await store.transact(automations.add, bound)
         return True
     now = clock.now()
@@ -77,7 +78,7 @@ async def _keep(store: Store, clock: Clock, automation: Automation) -> bool:
 def _reason(error: NaviError, job: Automation) -> str:
     if isinstance(error, SessionNotFound):
         return (
-            f"there is no session {job.session_key} here; make one, and import again "
+            f"there is no session {job.session_key} here; create one, then import again "
             f"with --session {job.session_key}=ID"
         )
     return error.sentence

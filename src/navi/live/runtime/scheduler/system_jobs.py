@@ -32,7 +32,7 @@ DAY_LIMIT = 60_000
 """How many characters of the day's conversations a dream reads."""
 MESSAGE_LIMIT = 2_000
 NOTES_LIMIT = 20_000
-NEVER_GIVES_UP = 1_000_000
+UNLIMITED_FAILURES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class SystemSchedules:
 
 
 def schedules_of(settings: Settings) -> SystemSchedules:
-    chosen = settings.automations
+    automations = settings.automations
     return SystemSchedules(
-        timedelta(minutes=chosen.heartbeat_minutes) if chosen.heartbeat else None,
-        Cron(chosen.dream_at, zone_name(timezone_of(settings))) if chosen.dream else None,
+        timedelta(minutes=automations.heartbeat_minutes) if automations.heartbeat else None,
+        Cron(automations.dream_at, zone_name(timezone_of(settings))) if automations.dream else None,
     )
 
 
@@ -64,21 +64,23 @@ class SystemJobs:
     async def set_up(self, schedules: SystemSchedules) -> None:
         """Create the jobs, or update them to the current settings."""
         now = self._clock.now()
-        beat = schedules.heartbeat or timedelta(minutes=30)
-        heartbeat = Every(int(beat.total_seconds()), now)
+        interval = schedules.heartbeat or timedelta(minutes=30)
+        heartbeat = Every(int(interval.total_seconds()), now)
         dream = schedules.dream or Cron("0 3 * * *", "UTC")
-        await self._keep(Kind.HEARTBEAT, heartbeat, schedules.heartbeat is not None, now)
-        await self._keep(Kind.DREAM, dream, schedules.dream is not None, now)
+        await self._create_or_update(
+            Kind.HEARTBEAT, heartbeat, schedules.heartbeat is not None, now
+        )
+        await self._create_or_update(Kind.DREAM, dream, schedules.dream is not None, now)
 
     async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
         """The job's prompt; None if there is nothing to do."""
         if job == Kind.HEARTBEAT:
-            return await asyncio.to_thread(self._heartbeat, now)
+            return await asyncio.to_thread(self._heartbeat_prompt, now)
         if job == Kind.DREAM:
-            return await self._dream(now)
+            return await self._dream_prompt(now)
         return None
 
-    def _heartbeat(self, now: datetime) -> ScheduledPrompt | None:
+    def _heartbeat_prompt(self, now: datetime) -> ScheduledPrompt | None:
         notes = read_notes(self._workspace / HEARTBEAT_FILE)
         if not has_tasks(notes):
             return None
@@ -89,7 +91,7 @@ class SystemJobs:
         }
         return ScheduledPrompt(render("system.heartbeat", 1, variables), variables)
 
-    async def _dream(self, now: datetime) -> ScheduledPrompt | None:
+    async def _dream_prompt(self, now: datetime) -> ScheduledPrompt | None:
         since = now - DAY
         messages = await self._store.transact(
             transcript.messages_since, LOCAL_USER_ID, since, DAY_LIMIT, MESSAGE_LIMIT
@@ -106,7 +108,9 @@ class SystemJobs:
         }
         return ScheduledPrompt(render("system.dream", 1, variables), variables)
 
-    async def _keep(self, kind: Kind, schedule: Schedule, is_on: bool, now: datetime) -> None:
+    async def _create_or_update(
+        self, kind: Kind, schedule: Schedule, is_enabled: bool, now: datetime
+    ) -> None:
         job = Automation(
             id=kind.value,
             user_id=LOCAL_USER_ID,
@@ -115,11 +119,11 @@ class SystemJobs:
             session_key=None,
             schedule=schedule,
             message="",
-            enabled=is_on,
+            enabled=is_enabled,
             catch_up=CatchUp.SKIP,
-            guards=Guards(max_failures=NEVER_GIVES_UP),
+            guards=Guards(max_failures=UNLIMITED_FAILURES),
             target=Target(deliver=True),
-            next_run_at=schedule.next_after(now) if is_on else None,
+            next_run_at=schedule.next_after(now) if is_enabled else None,
             created_at=now,
             updated_at=now,
         )
@@ -132,14 +136,14 @@ class SystemJobs:
 
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
-    """The session of an automation that has none of its own."""
+    """The hidden session of an automation that belongs to no other session."""
     return Session.new(
         automation.user_id, driver, cwd, now, id=automation.session_id, name=automation.name
     )
 
 
-def remembered(context: ToolContext) -> str:
-    """The summary written by dreams; only its own user's sessions get it."""
+def dream_summary(context: ToolContext) -> str:
+    """The summary that dreams write, for sessions of the user `local` only."""
     if context.current_user_id != LOCAL_USER_ID:
         return ""
     return read_notes(server_files.workspace() / MEMORY_FILE)

@@ -6,7 +6,7 @@ recall_service.py      recalls
 automation_service.py  automations and their runs
 reminder_service.py    reminders
 terminal_service.py    sessions that people started in their own terminals
-memory_service.py      the memory, for people who ask the server
+memory_service.py      the memory, for the API
 memory_search.py       the memory, for agents
 long_poll.py           waits for a session to become idle, or for an answer
 accounts.py            users, and who a token belongs to

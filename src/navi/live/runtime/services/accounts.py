@@ -1,4 +1,4 @@
-"""Tokens and users."""
+"""Users, and whom a token belongs to."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Accounts:
         if token.startswith(SESSION_TOKEN):
             return await self._agent(token)
         token_sha256 = digest(token)
-        user = await self.holder(token_sha256) or await self._logged_in(token_sha256)
+        user = await self.holder(token_sha256) or await self._login_user(token_sha256)
         if user is None:
             raise NotAuthenticated(
-                "this token is not valid here", hint="the server's own is in $NAVI_HOME/token"
+                "this token is not valid here", hint="the server's own token is in $NAVI_HOME/token"
             )
         return Caller(user)
 
@@ -66,11 +66,11 @@ class Accounts:
             return self._token.sha256
         return await self._store.transact(users.token_digest, user_id)
 
-    async def _logged_in(self, token_sha256: str) -> User | None:
+    async def _login_user(self, token_sha256: str) -> User | None:
         """The user of a browser login, if they still have the token they logged in with."""
         now = self._clock.now()
-        oldest = now - self._login_lifetime
-        login = await self._store.transact(logins.use, token_sha256, now, oldest)
+        oldest_use = now - self._login_lifetime
+        login = await self._store.transact(logins.use, token_sha256, now, oldest_use)
         return None if login is None else await self.holder(login.owner_sha256)
 
     async def add(self, name: str, role: Role) -> tuple[User, str]:
@@ -78,7 +78,7 @@ class Accounts:
         if not USER_NAME.fullmatch(name):
             raise InvalidInput(
                 f"{name!r} is not a valid user name",
-                hint="use lower-case letters, digits, '.', '_' and '-', at most 64",
+                hint="use lower-case letters, digits, '.', '_' and '-', at most 64 characters",
             )
         user = User(name, role, self._clock.now())
         token = new_token(USER_TOKEN)
@@ -89,7 +89,7 @@ class Accounts:
         """Give the user a new token and end the browser logins made with the old one."""
         if name == LOCAL_USER_ID:
             raise InvalidInput(
-                "the user local has the server's own token", hint="run `navi token rotate`"
+                "the user `local` has the server's own token", hint="run `navi token rotate`"
             )
         token = new_token(USER_TOKEN)
         await self._store.transact(users.replace_token, name, digest(token))
@@ -118,6 +118,6 @@ class Accounts:
 def _require_removable(name: str) -> None:
     if name == LOCAL_USER_ID:
         raise InvalidInput(
-            "the user local is the server's own and can't be removed",
+            "the user `local` is the server's own and can't be removed",
             hint="to change its token, run `navi token rotate`",
         )

@@ -10,9 +10,9 @@ from navi.live.store.engine.transactions import Store
 
 
 class AgentTokens:
-    """Plain tokens stay in memory, so a restarted server makes new ones.
+    """The store has only the tokens' digests, so a restarted server makes new tokens.
 
-    Agents outlive servers: tokens issued before a restart stay valid.
+    Those issued before the restart stay valid, because agents outlive servers.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -20,7 +20,8 @@ class AgentTokens:
         self._clock = clock
         self._tokens: dict[str, str] = {}
 
-    async def of(self, session_id: str) -> str:
+    async def token_for(self, session_id: str) -> str:
+        """The session's token, made on first use."""
         token = self._tokens.get(session_id)
         if token is None or not await self._is_valid(token):
             token = new_token(SESSION_TOKEN)

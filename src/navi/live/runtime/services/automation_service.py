@@ -65,8 +65,8 @@ class Defaults:
 
 
 def defaults_of(settings: Settings) -> Defaults:
-    chosen = settings.automations
-    return Defaults(timezone_of(settings), chosen.max_failures, chosen.time_limit_seconds)
+    automations = settings.automations
+    return Defaults(timezone_of(settings), automations.max_failures, automations.time_limit_seconds)
 
 
 class AutomationService:
@@ -91,7 +91,7 @@ class AutomationService:
         request: AutomationRequest,
         calling_session_id: str | None = None,
     ) -> Automation:
-        session = await self._sessions.open_to(user, session_id)
+        session = await self._sessions.get_open(user, session_id)
         await self._require_unscheduled(calling_session_id)
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
@@ -159,7 +159,7 @@ class AutomationService:
         change: AutomationChange,
         calling_session_id: str | None = None,
     ) -> Automation:
-        automation = await self._editable(user, automation_id)
+        automation = await self._require_editable(user, automation_id)
         changes = change.values()
         if changes.get("enabled") or changes.keys() & SCHEDULE_FIELDS:
             await self._require_unscheduled(calling_session_id)
@@ -179,12 +179,12 @@ class AutomationService:
 
     async def remove(self, user: User, automation_id: str) -> Automation:
         """Remove the automation and cancel its queued run; a running one may finish."""
-        await self._editable(user, automation_id)
+        await self._require_editable(user, automation_id)
         return await self._store.transact(automation_runs.discard, automation_id, self._clock.now())
 
-    async def _editable(self, user: User, automation_id: str) -> Automation:
+    async def _require_editable(self, user: User, automation_id: str) -> Automation:
         automation = await self.get(user, automation_id)
-        if automation.is_own:
+        if automation.is_built_in:
             raise SystemAutomation(automation.name)
         return automation
 

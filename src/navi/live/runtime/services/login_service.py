@@ -1,4 +1,4 @@
-"""Browser logins: begun with a token or a one-time code, ended on request or by disuse."""
+"""Browser logins: begun with a token or a one-time code, ended on request or after disuse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from navi.live.store.access import logins
 from navi.live.store.engine.transactions import Store
 
 CODE_LIFETIME = timedelta(minutes=10)
-NEXT_STEP = "run `navi login` in a terminal on the server's machine and open the link it prints"
+LOGIN_HINT = "run `navi login` in a terminal on the server's machine and open the link it prints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class LoginService:
         await self._store.transact(logins.add_code, digest(code), user_id, expires_at, now)
         return code
 
-    async def with_code(self, code: str, user_id: str) -> NewLogin:
+    async def log_in_with_code(self, code: str, user_id: str) -> NewLogin:
         """Log in as `user_id`, refusing a code made for anyone else."""
         owner_sha256 = await self._accounts.token_digest(user_id)
         new = _new_login(user_id)
@@ -63,23 +63,24 @@ class LoginService:
             digest(code),
             digest(new.token),
             self._login(user_id, owner_sha256),
-            self._oldest(),
+            self._oldest_use(),
         ):
-            raise NotAuthenticated("this link has expired or was already used", hint=NEXT_STEP)
+            raise NotAuthenticated("this link has expired or was already used", hint=LOGIN_HINT)
         return new
 
-    async def with_token(self, token: str) -> NewLogin:
+    async def log_in_with_token(self, token: str) -> NewLogin:
         """Log in with a user's own token. Tokens of sessions and of other logins are refused."""
         owner_sha256 = digest(token)
         user = await self._accounts.holder(owner_sha256)
         if user is None:
-            raise NotAuthenticated("this token is not valid here", hint=NEXT_STEP)
+            raise NotAuthenticated("this token is not valid here", hint=LOGIN_HINT)
         new = _new_login(user.id)
         login = self._login(user.id, owner_sha256)
-        await self._store.transact(logins.begin, digest(new.token), login, self._oldest())
+        await self._store.transact(logins.begin, digest(new.token), login, self._oldest_use())
         return new
 
     async def end(self, token: str) -> int:
+        """End the login with this token. Returns 0 if there was none."""
         return await self._store.transact(logins.end, digest(token))
 
     async def end_all(self, user_id: str | None) -> int:
@@ -88,14 +89,14 @@ class LoginService:
 
     async def list_logins(self) -> list[Login]:
         """The valid logins, most recently used first."""
-        recent = await self._store.transact(logins.list_logins, self._oldest())
+        recent = await self._store.transact(logins.list_logins, self._oldest_use())
         return [each for each in recent if await self._accounts.holder(each.owner_sha256)]
 
     def _login(self, user_id: str, owner_sha256: str) -> Login:
         now = self._clock.now()
         return Login(user_id, owner_sha256, created_at=now, last_used_at=now)
 
-    def _oldest(self) -> datetime:
+    def _oldest_use(self) -> datetime:
         return self._clock.now() - self._lifetime
 
 

@@ -18,14 +18,14 @@ from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
 """How long one request may wait: less than the 30 seconds after which clients give up."""
-# Only these events can end a wait.
-_ENDS_A_WAIT = ("session_sync", "session_update", "input_removed")
+_WAIT_ENDING_EVENTS = ("session_sync", "session_update", "input_removed")
+"""Only after these events is it worth checking again."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class IdleResult:
     is_idle: bool
     session: Session
 
@@ -36,41 +36,43 @@ class LongPoll:
         self._broadcast = broadcast
         self._sessions = sessions
 
-    async def rest(self, user: User, session_id: str, seconds: float) -> Rest:
+    async def wait_until_idle(self, user: User, session_id: str, seconds: float) -> IdleResult:
         """Return when the session has ended, is idle with an empty queue, or the time is up."""
 
-        async def check() -> tuple[Rest, bool]:
+        async def check() -> tuple[IdleResult, bool]:
             session = await self._sessions.get(user, session_id)
             is_idle = session.state is SessionState.STOPPED
             if session.state is SessionState.IDLE:
                 is_idle = not await self._store.transact(input_queue.waiting, session_id)
-            return Rest(is_idle, session), is_idle
+            return IdleResult(is_idle, session), is_idle
 
-        return await self._until(session_id, check, seconds)
+        return await self._wait(session_id, check, seconds)
 
-    async def answer(self, user: User, session_id: str, input_id: str, seconds: float) -> Answer:
-        """Return the answer when the input's turn has ended, or its progress at the time limit."""
+    async def wait_for_answer(
+        self, user: User, session_id: str, input_id: str, seconds: float
+    ) -> Answer:
+        """Return the answer when the input's turn has ended; its progress if the time is up."""
         await self._sessions.get(user, session_id)
 
         async def check() -> tuple[Answer, bool]:
             answer = await self._store.transact(turns.answer, session_id, input_id)
             return answer, answer.status == "done"
 
-        return await self._until(session_id, check, seconds)
+        return await self._wait(session_id, check, seconds)
 
-    async def _until(
+    async def _wait(
         self, session_id: str, check: Callable[[], Awaitable[tuple[Result, bool]]], seconds: float
     ) -> Result:
-        # Taken before the first check, so that nothing after it is missed.
+        # Read before the first check, so that no later event is missed.
         after = await self._broadcast.last_seq(session_id)
         result, is_done = await check()
         if is_done or seconds <= 0:
             return result
         try:
             async with asyncio.timeout(min(seconds, LONGEST_SECONDS)):
-                async with aclosing(self._broadcast.session(session_id, after)) as batches:
+                async with aclosing(self._broadcast.follow_session(session_id, after)) as batches:
                     async for batch in batches:
-                        if any(frame.type in _ENDS_A_WAIT for frame in batch):
+                        if any(frame.type in _WAIT_ENDING_EVENTS for frame in batch):
                             result, is_done = await check()
                             if is_done:
                                 break

@@ -1,8 +1,8 @@
-"""Answers questions to the memory with the same values as `recall … --json`.
+"""Answers queries to the memory with the same values as `recall … --json`.
 
-The index is opened for each question and then closed, because an open reader blocks the writer. Its
-engines block, so each question runs in a thread; they are slow to import, so the first question
-imports them.
+The index is opened for each query and then closed, because an open reader blocks the writer. Its
+engines block, so each query runs in a thread. They are slow to import, so the first query imports
+them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from navi.live.model.access.user import User
 Json = dict[str, Any]
 Value = TypeVar("Value")
 Connection = Any
-"""A connection to the index. Its type would mean importing the engines."""
+"""A connection to the index. Naming its type would mean importing the engines."""
 TOKEN_GROUPS = ("project", "day", "week", "month", "model")
 PERIODS = {"day", "week", "month"}
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """What limits a question to the memory."""
+    """What a query to the memory is limited to."""
 
     source: str | None = None
     project: str | None = None
@@ -85,7 +85,7 @@ class MemoryService:
             from navi.memory.read.json_views import hit_json
             from navi.memory.read.search import Filters, Search
 
-            wanted = Filters(
+            search_filters = Filters(
                 source=filters.source,
                 tool=filters.tool,
                 project=filters.project,
@@ -95,7 +95,7 @@ class MemoryService:
                 until=filters.until,
                 file=filters.file,
             )
-            results = Search(places()).find(words, wanted, limit)
+            results = Search(places()).find(words, search_filters, limit)
             return [
                 {
                     **hit_json(hit),
@@ -117,10 +117,10 @@ class MemoryService:
             from navi.memory.index_paths import places
             from navi.memory.read.session_list import SessionFilters, SessionList
 
-            wanted = SessionFilters(
+            session_filters = SessionFilters(
                 filters.source, filters.since, filters.project, filters.tag, filters.until
             )
-            rows = SessionList(places()).sessions(wanted, limit or None)
+            rows = SessionList(places()).sessions(session_filters, limit or None)
             return [{**each, "title": masked(each["title"])} for each in rows]
 
         return await asyncio.to_thread(work)
@@ -176,15 +176,15 @@ class MemoryService:
         return await _read(lambda connection: _stats().tokens(connection, _scope(filters), groups))
 
     async def suggestions(self, filters: MemoryFilters) -> Json:
-        def judged(lines: Any) -> Json:
+        def work(lines: Any) -> Json:
             from navi.memory.read.json_views import suggestions_json
             from navi.permissions.suggestions import suggest
 
             return suggestions_json(suggest(lines))
 
         lines = await _read(lambda connection: _stats().commands(connection, _scope(filters)))
-        # Slow, and needs no open index.
-        return await asyncio.to_thread(judged, lines)
+        # Judging them is slow, and needs no open index.
+        return await asyncio.to_thread(work, lines)
 
 
 async def _read(work: Callable[[Connection], Value]) -> Value:
@@ -227,7 +227,7 @@ def _moment(
 
 
 def _source(name: str | None) -> str | None:
-    """`claude-code` is `claude_code` in the tables."""
+    """The source's name in the tables, where `claude-code` is `claude_code`."""
     if not name:
         return None
     from navi.memory.resume import agents

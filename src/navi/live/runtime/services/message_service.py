@@ -82,7 +82,7 @@ class MessageService:
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
         """Stop the agent's reminders and notify its parent session. False if it has no parent."""
         session = await self._sessions.get(user, session_id)
-        words = f": {require_text(text)}" if text is not None else ""
+        remark = f": {require_text(text)}" if text is not None else ""
         task = f" ({session.task})" if session.task is not None else ""
         notice = None
         if session.parent_id is not None:
@@ -90,7 +90,7 @@ class MessageService:
                 id=new_id(),
                 session_id=session.parent_id,
                 text=f"[sm task-complete] {session.name} ({session.id}) has completed its task"
-                f"{task}{words}",
+                f"{task}{remark}",
                 delivery_mode=DeliveryMode.IMPORTANT,
                 origin=Origin.AGENT,
                 sender_session_id=session.id,

@@ -33,12 +33,12 @@ from navi.live.runtime.services.session_service import SessionService
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import recalls
 
-PREVIEWED_BEATS = 5
+PREVIEW_COUNT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTime:
-    """An instant, and the words that confirm it."""
+class InterpretedTime:
+    """The instant that a time expression means, and the words that confirm it."""
 
     at: datetime
     reading: str
@@ -68,7 +68,7 @@ class RecallService:
         request: RecallRequest,
         scheduled_by: Scheduler = Scheduler.PERSON,
     ) -> ScheduledRecall:
-        await self._sessions.open_to(user, session_id)
+        await self._sessions.get_open(user, session_id)
         now = self._clock.now()
         kind = request.call_type
         interval = require_interval(kind, request.interval_seconds)
@@ -93,14 +93,16 @@ class RecallService:
             scheduled_by=scheduled_by,
         )
         try:
-            kept = await self._store.transact(
+            stored = await self._store.transact(
                 recalls.schedule, recall, self._keep_finished, self._limits.of(user).recalls
             )
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
-        return ScheduledRecall(kept, describe(at, now, timezone), instruction_warning(instruction))
+        return ScheduledRecall(
+            stored, describe(at, now, timezone), instruction_warning(instruction)
+        )
 
-    def preview(self, time: RecallTime) -> list[ReadTime]:
+    def preview(self, time: RecallTime) -> list[InterpretedTime]:
         """How Navi understands a time; for a recurring one, also the next few wake-ups."""
         if time.when is None:
             raise InvalidInput("when is missing", hint="for example 30m or tomorrow at 09:00")
@@ -109,8 +111,8 @@ class RecallService:
         times = [parse_when(time.when, now, timezone)]
         if time.interval_seconds is not None:
             require_interval(CallType.RECURRING, time.interval_seconds)
-            times += islice(occurrences(times[0], time.interval_seconds), PREVIEWED_BEATS)
-        return [ReadTime(at, describe(at, now, timezone)) for at in times]
+            times += islice(occurrences(times[0], time.interval_seconds), PREVIEW_COUNT)
+        return [InterpretedTime(at, describe(at, now, timezone)) for at in times]
 
     async def pending(self, user: User, session_id: str) -> Recall:
         await self._sessions.get(user, session_id)

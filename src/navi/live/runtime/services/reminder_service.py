@@ -40,18 +40,18 @@ class ReminderService:
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
         """Remind the session from now on, replacing its earlier registration."""
-        self._sessions.require_reporter(await self._sessions.open_to(user, session_id))
+        self._sessions.require_reporter(await self._sessions.get_open(user, session_id))
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
         return await self._store.transact(reminders.register, new)
 
-    async def registered(self, user: User, session_id: str) -> Registration:
+    async def registration(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
-        reminder = await self._store.transact(reminders.active, session_id)
-        if reminder is None:
+        registration = await self._store.transact(reminders.active, session_id)
+        if registration is None:
             raise NoRegistration(session_id)
-        return reminder
+        return registration
 
     async def stop(self, user: User, session_id: str) -> Registration:
         await self._sessions.get(user, session_id)
@@ -61,7 +61,7 @@ class ReminderService:
         self, user: User, session_id: str, delay_seconds: float, message: str
     ) -> Reminder:
         """Schedule a one-time message that interrupts the session."""
-        await self._sessions.open_to(user, session_id)
+        await self._sessions.get_open(user, session_id)
         now = self._clock.now()
         new = Reminder(
             id=new_id(),
@@ -72,13 +72,13 @@ class ReminderService:
             created_at=now,
             updated_at=now,
         )
-        most = self._limits.of(user).reminders
-        return await self._store.transact(one_time_reminders.schedule, new, most)
+        limit = self._limits.of(user).reminders
+        return await self._store.transact(one_time_reminders.schedule, new, limit)
 
     async def upcoming(
         self, user: User, session_id: str | None = None
     ) -> list[Registration | Reminder]:
-        """Pending reminders of one session or of all the user may see, soonest first."""
+        """The pending reminders of one session, or all that the user may see; soonest first."""
         if session_id is not None:
             await self._sessions.get(user, session_id)
         owner = None if user.is_admin else user.id

@@ -19,8 +19,8 @@ SHORTEST_TOKEN = 20
 log = logging.getLogger("navi.accounts")
 
 
-def new_token(beginning: str) -> str:
-    return beginning + secrets.token_urlsafe(TOKEN_BYTES)
+def new_token(prefix: str) -> str:
+    return prefix + secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def digest(token: str) -> str:
@@ -39,14 +39,14 @@ class ServerToken:
 
     @classmethod
     def find(cls, home: Path) -> ServerToken:
-        """Take `NAVI_TOKEN`, or the file in the home folder, which the first start creates."""
+        """The token in `NAVI_TOKEN` or in the home folder, where the first start creates it."""
         token = os.environ.get("NAVI_TOKEN")
         # If an agent starts a server, the variable holds its session's token.
         if token and not token.startswith(SESSION_TOKEN):
-            return cls(_long_enough(token, "NAVI_TOKEN"))
+            return cls(_require_length(token, "NAVI_TOKEN"))
         path = home / "token"
         try:
-            return cls(_long_enough(_read_or_make(path), str(path)), path)
+            return cls(_require_length(_read_or_create(path), str(path)), path)
         except OSError as error:
             raise StoreUnusable(
                 f"can't read or write the access token {path}: {error.strerror}",
@@ -55,21 +55,21 @@ class ServerToken:
 
     @property
     def value(self) -> str:
-        self._look_again()
+        self._reload_if_changed()
         return self._value
 
     @property
     def sha256(self) -> str:
-        self._look_again()
+        self._reload_if_changed()
         return self._sha256
 
-    def _look_again(self) -> None:
+    def _reload_if_changed(self) -> None:
         version = _version(self._path)
         if self._path is None or version is None or version == self._version:
             return
         self._version = version
         try:
-            token = _long_enough(self._path.read_text().strip(), str(self._path))
+            token = _require_length(self._path.read_text().strip(), str(self._path))
         except (OSError, ValueError, UsageError) as error:
             log.warning("the old access token stays valid: %s", error)
             return
@@ -80,12 +80,12 @@ def rotate(home: Path) -> Path:
     """Replace the token atomically. Returns its file."""
     path = home / "token"
     try:
-        handle, new = tempfile.mkstemp(prefix=".token-", dir=home)  # for the owner only: 0600
+        handle, temporary = tempfile.mkstemp(prefix=".token-", dir=home)  # for the owner only: 0600
         with os.fdopen(handle, "w") as file:
             file.write(new_token(SERVER_TOKEN) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(new, path)
+        os.replace(temporary, path)
     except OSError as error:
         raise StoreUnusable(
             f"can't write the access token {path}: {error.strerror}",
@@ -103,16 +103,16 @@ def _version(path: Path | None) -> tuple[int, int] | None:
     return None if status is None else (status.st_ino, status.st_mtime_ns)
 
 
-def _long_enough(token: str, place: str) -> str:
+def _require_length(token: str, location: str) -> str:
     if len(token) < SHORTEST_TOKEN:
         raise UsageError(
-            f"the access token in {place} has only {len(token)} characters and can be guessed",
+            f"the access token in {location} has only {len(token)} characters and can be guessed",
             hint=f"use {SHORTEST_TOKEN} or more: `openssl rand -hex 32` makes a good one",
         )
     return token
 
 
-def _read_or_make(path: Path) -> str:
+def _read_or_create(path: Path) -> str:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -120,7 +120,7 @@ def _read_or_make(path: Path) -> str:
         if token:
             return token
         path.unlink()
-        return _read_or_make(path)
+        return _read_or_create(path)
     token = new_token(SERVER_TOKEN)
     with os.fdopen(handle, "w") as file:
         file.write(token + "\n")

@@ -65,23 +65,23 @@ class SessionService:
         cwd: str | None = None,
         parent_id: str | None = None,
     ) -> Session:
-        chosen = driver or DEFAULT_DRIVER
-        if chosen not in self._drivers:
+        driver = driver or DEFAULT_DRIVER
+        if driver not in self._drivers:
             raise InvalidInput(
-                f"unknown driver {chosen!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
+                f"unknown driver {driver!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
             )
-        if program is None and self._runs_programs(chosen):
-            program, model = model, None  # earlier versions named the program as the model
+        if program is None and self._runs_programs(driver):
+            program, model = model, None  # earlier versions passed the program as the model
         if parent_id is not None:
             await self.get(user, parent_id)
         session = Session.new(
             user.id,
-            chosen,
+            driver,
             _folder(cwd),
             self._clock.now(),
             name=None if name is None else require_session_name(name),
             model=None if model is None else require_model(model),
-            program=None if program is None else self._require_program(chosen, program),
+            program=None if program is None else self._require_program(driver, program),
             parent_id=parent_id,
         )
         return await self._store.transact(sessions.create, session, self._limits.of(user).sessions)
@@ -91,10 +91,10 @@ class SessionService:
 
     def _require_program(self, driver: str, program: str) -> str:
         if not self._runs_programs(driver):
-            able = filter(self._runs_programs, self._drivers)
+            capable = filter(self._runs_programs, self._drivers)
             raise InvalidInput(
-                f"the driver {driver!r} runs no program of your choice",
-                hint=f"leave program out, or take the driver {' or '.join(able)}",
+                f"the driver {driver!r} can't run a program of your choice",
+                hint=f"leave out program, or use the driver {' or '.join(capable)}",
             )
         return require_program(program)
 
@@ -104,7 +104,7 @@ class SessionService:
             raise NotYours(session_id)
         return session
 
-    async def open_to(self, user: User, session_id: str) -> Session:
+    async def get_open(self, user: User, session_id: str) -> Session:
         """The session, if people and agents may send it work."""
         require_open(session_id)
         return await self.get(user, session_id)
@@ -115,7 +115,7 @@ class SessionService:
         if driver is not None and not driver.can_report(session):
             raise CannotReport(session.title)
 
-    async def of_agent(self, user: User, agent_session_id: str) -> Session:
+    async def get_by_agent_id(self, user: User, agent_session_id: str) -> Session:
         """The user's own session whose agent uses this id.
 
         Even admins get only their own: anyone can be the first to report such an id.
@@ -248,7 +248,7 @@ class SessionService:
         *,
         with_automations: bool = False,
     ) -> None:
-        """Delete the session and its content. Needs `with_automations` if it has any."""
+        """Delete the session and its content. Needs `with_automations` if it has automations."""
         await self._require_control(user, session_id, requester_session_id, "delete")
         session = await self._store.transact(
             sessions.kill_for_removal,
@@ -320,7 +320,7 @@ def _folder(cwd: str | None) -> str:
         )
         is_folder = folder.is_absolute() and folder.is_dir()
     except (OSError, RuntimeError) as error:
-        # The name is too long, or `~user` names nobody.
+        # The path is too long, or starts with the name of an unknown user, like `~nobody`.
         raise no_folder from error
     if not is_folder:
         raise no_folder

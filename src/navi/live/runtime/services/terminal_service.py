@@ -1,6 +1,7 @@
-"""Turns agents that people started in their own terminals into sessions of Navi.
+"""Makes Navi sessions for agents that people started in their own terminals.
 
-Their hooks report to the server, or a person adopts a session from the memory.
+An agent gets its session when its hooks report to the server, or when a person adopts one from the
+memory.
 """
 
 from __future__ import annotations
@@ -79,27 +80,27 @@ class TerminalService(Service):
         return self._dialects[driver]
 
     def calling_session(self, metadata: object) -> str | None:
-        """The agent's id of the session that calls a tool, if the call names it."""
+        """The agent's id for the session that calls a tool, if the call's metadata has it."""
         if not isinstance(metadata, dict):
             return None
-        names = (vendor.calling_session(metadata) for vendor in self._vendors.values())
-        return next((name for name in names if name is not None), None)
+        ids = (vendor.calling_session(metadata) for vendor in self._vendors.values())
+        return next((id for id in ids if id is not None), None)
 
     async def report(self, sender: Caller, report: HookReport) -> str | None:
         """Store a hook's report. Returns the next prompt if the agent asks what to do next."""
         now = self._clock.now()
-        new = _session(sender.user, report.driver, report.cwd, now)
-        most = self._limits.of(sender.user).sessions
-        session = await self._store.transact(terminals.report, sender, report, new, now, most)
+        new = _new_session(sender.user, report.driver, report.cwd, now)
+        limit = self._limits.of(sender.user).sessions
+        session = await self._store.transact(terminals.report, sender, report, new, now, limit)
         if report.asks_what_next:
-            self._turns.terminal_stopped(session.id)
+            self._turns.mark_terminal_stopped(session.id)
             return await self._turns.hand_over(session)
         if not report.is_open:
             self._admission.wake()
         return None
 
     async def report_compaction(self, sender: Caller, report: HookReport) -> None:
-        """Store that an agent run by Navi begins or ends a compaction."""
+        """Record that an agent run by Navi has begun or ended a compaction."""
         await self._store.transact(terminals.report_compaction, sender, report)
 
     async def nudges(self, sender: Caller, report: HookReport) -> list[str]:
@@ -110,7 +111,7 @@ class TerminalService(Service):
         return await self._store.transact(steering.take_for_agent, sender, report, new_id(), now)
 
     async def adopt(self, user: User, past: Resumable) -> Session:
-        """Make a session for one from the memory, or return the one it already has."""
+        """The Navi session for a past one from the memory; created if there is none."""
         driver = self._drivers.get(past.source)
         if driver is None or not driver.shares_sessions or past.agent_session_id is None:
             shared = [name for name, each in self._drivers.items() if each.shares_sessions]
@@ -119,37 +120,41 @@ class TerminalService(Service):
                 hint="one of: " + ", ".join(shared),
             )
         if past.is_archived:
-            raise Conflict("its file is gone, so its agent no longer knows this session")
+            raise Conflict("the session's file is gone, so its agent can't continue it")
         if past.cwd is None or not await asyncio.to_thread(Path(past.cwd).is_dir):
-            raise Conflict(f"its folder {past.cwd or ''} is gone", hint="recreate the folder")
+            raise Conflict(
+                f"the session's folder {past.cwd or ''} is gone", hint="recreate the folder"
+            )
         now = self._clock.now()
-        new = _session(user, past.source, past.cwd, now)
-        name, most = past.agent_session_id, self._limits.of(user).sessions
-        return await self._store.transact(terminals.adopt, user, name, new, now, most)
+        new = _new_session(user, past.source, past.cwd, now)
+        limit = self._limits.of(user).sessions
+        return await self._store.transact(
+            terminals.adopt, user, past.agent_session_id, new, now, limit
+        )
 
     async def step(self) -> None:
         """Release the sessions of terminals that closed without a report."""
         await self._wake.wait(CHECK_SECONDS)
-        for each in await self._store.transact(terminals.list_open):
+        for terminal in await self._store.transact(terminals.list_open):
             try:
-                await self._check(each)
+                await self._check(terminal)
             except NaviError:
                 raise
             except Exception as error:
-                log.exception("can't check terminal %s", each.agent_session_id)
+                log.exception("can't check terminal %s", terminal.agent_session_id)
                 why, now = reason_of(error), self._clock.now()
-                await self._store.transact(terminals.set_aside_terminal, each, why, now)
+                await self._store.transact(terminals.set_aside_terminal, terminal, why, now)
 
-    async def _check(self, each: terminals.OpenTerminal) -> None:
-        driver = self._drivers.get(each.driver)
+    async def _check(self, terminal: terminals.OpenTerminal) -> None:
+        driver = self._drivers.get(terminal.driver)
         if driver is None:
-            raise LookupError(f"there is no driver {each.driver!r}")
-        if not await asyncio.to_thread(driver.is_open_elsewhere, each.agent_session_id):
-            await self._store.transact(terminals.close, each, self._clock.now())
+            raise LookupError(f"there is no driver {terminal.driver!r}")
+        if not await asyncio.to_thread(driver.is_open_elsewhere, terminal.agent_session_id):
+            await self._store.transact(terminals.close, terminal, self._clock.now())
             self._admission.wake()
 
 
-def _session(user: User, driver: str, cwd: str, now: datetime) -> Session:
+def _new_session(user: User, driver: str, cwd: str, now: datetime) -> Session:
     """The new session for a terminal that has none."""
     session_id = new_id()
     name = generated_name(session_id, Path(cwd).name[:LONGEST_FOLDER_NAME] or "terminal")

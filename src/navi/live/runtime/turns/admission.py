@@ -1,7 +1,8 @@
 """Station 2: passes new inputs to the store, and begins turns when they may begin.
 
 Sessions wait for each other only when all slots are taken, and then users take turns. Whatever may
-make a turn possible wakes this service; inputs admitted ahead of time it starts at their instants.
+make a turn possible wakes this service. It begins the turns of inputs admitted ahead of time at
+their instants.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
 
 CHECK_SECONDS = 1.0
-"""How late a turn may start if nothing woke us, as after another server has died."""
+"""How late a turn may start if nothing woke us, for example after another server has died."""
 
-FEWEST_READY = 8
+FEWEST_CANDIDATES = 8
 """How many sessions to consider when all slots are taken: users may have reserved ones."""
 
 log = logging.getLogger("navi.admission")
 
 
-class Expected(NamedTuple):
+class ExpectedInput(NamedTuple):
     """An admitted input and the instant from which it may be delivered."""
 
     at: datetime
@@ -56,9 +57,9 @@ class AdmissionService(Service):
         self._slots = slots
         self._limits = limits
         self._has_changes = False
-        self._expected: list[Expected] = []
+        self._expected: list[ExpectedInput] = []
         self._is_open = True
-        self.on_deliverable: Callable[[Sequence[Expected]], None] = lambda inputs: None
+        self.on_deliverable: Callable[[Sequence[ExpectedInput]], None] = lambda inputs: None
         """Called with inputs admitted ahead of time when their instant has come."""
         turns.on_change = self.wake
 
@@ -72,7 +73,7 @@ class AdmissionService(Service):
         now = self._clock.now()
         for each in claimed.inputs:
             owner = claimed.owners[each.session_id]
-            expected = Expected(each.not_before or now, each.session_id, each.origin, owner)
+            expected = ExpectedInput(each.not_before or now, each.session_id, each.origin, owner)
             heapq.heappush(self._expected, expected)
         self._wake.set()
 
@@ -113,7 +114,7 @@ class AdmissionService(Service):
         left = (self._expected[0].at - self._clock.now()).total_seconds()
         return min(max(left, 0.0), CHECK_SECONDS)
 
-    def _take_expected(self) -> list[Expected]:
+    def _take_expected(self) -> list[ExpectedInput]:
         now = self._clock.now()
         due = []
         while self._expected and self._expected[0].at <= now:
@@ -126,9 +127,9 @@ class AdmissionService(Service):
         """Begin turns until no session is ready, or no slot is left for those that are."""
         has_begun = True
         while has_begun and self._is_open:
-            limit = max(self._slots.count_free(), FEWEST_READY)
+            limit = max(self._slots.count_free(), FEWEST_CANDIDATES)
             ready = await self._store.transact(
-                lanes.ready, self._clock.now(), limit, full=self._slots.full()
+                lanes.ready, self._clock.now(), limit, full=self._slots.full_origins()
             )
             has_begun = any([await self._begin(each.session_id, each.user_id) for each in ready])
 

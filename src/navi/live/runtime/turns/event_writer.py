@@ -1,7 +1,7 @@
 """Stores a turn's events without slowing its agent.
 
 While one write is under way, further events gather and adjacent deltas are merged: a fast agent
-costs few transactions, and a slow one is shown at once.
+costs few transactions, and a slow agent's words appear at once.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from navi.live.store import turns
 from navi.live.store.engine.transactions import Store
 
 PENDING_LIMIT = 10_000
-"""An agent that is faster than the store has to wait here."""
+"""With this many unwritten events, the agent has to wait for the store."""
 PATIENCE_SECONDS = 60.0
 """Long enough for a turn to survive a restart of PostgreSQL."""
 
 
 class EventWriter:
-    """Skips events that are in `stored` already, when a surviving agent's turn is replayed."""
+    """Stores one turn's events. Skips those in `stored`, which a surviving agent's turn repeats."""
 
     def __init__(
         self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()
@@ -48,10 +48,10 @@ class EventWriter:
         self._stored: list[TurnEvent] = list(stored)
         self._replay = ReplayFilter(stored)
         self._wake = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
         self._calls_stored: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._closing = False
+        self._is_closing = False
 
     async def put(self, event: TurnEvent) -> None:
         if (new := self._replay.rest_of(_clean(event))) is None:
@@ -59,18 +59,18 @@ class EventWriter:
         self._pending.append(new)
         self._wake.set()
         if len(self._pending) >= PENDING_LIMIT:
-            self._room.clear()
-            await self._room.wait()
+            self._has_room.clear()
+            await self._has_room.wait()
 
     async def run(self) -> None:
         """Store events as they come, until `close`. Raises if the store refuses them."""
-        while not self._closing:
+        while not self._is_closing:
             await self._wake.wait()
             self._wake.clear()
-            if self._closing or not self._pending:
+            if self._is_closing or not self._pending:
                 continue
             batch, self._pending = merge_deltas(self._pending), []
-            self._room.set()
+            self._has_room.set()
             await self._store.transact_patiently(
                 PATIENCE_SECONDS,
                 turns.extend,
@@ -84,7 +84,7 @@ class EventWriter:
                 if isinstance(event, ToolStarted):
                     self._calls_stored[event.tool_call_id].set()
 
-    async def on_record(self, tool_call_id: str) -> None:
+    async def wait_until_stored(self, tool_call_id: str) -> None:
         """Wait until the tool call is stored.
 
         A turn that leaves no trace is run again, so no tool may act before its call is stored.
@@ -93,11 +93,12 @@ class EventWriter:
 
     def close(self) -> None:
         """Let `run` return. `finish` stores what is still pending."""
-        self._closing = True
+        self._is_closing = True
         self._wake.set()
-        self._room.set()
+        self._has_room.set()
 
     async def finish(self, ending: Ending, usage: Usage) -> None:
+        """Store the pending events and the end of the turn."""
         last = merge_deltas(self._pending)
         # Nobody watches an automation run, so it must leave a final message.
         must_speak = self._turn.origin is Origin.AUTOMATION

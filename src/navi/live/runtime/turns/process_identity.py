@@ -1,7 +1,7 @@
 """Identifies this process, and tells whether another one is still alive.
 
 A lease names its owner by host boot, process id, process start and a random part. So the next
-server on the same host sees at once that a killed one is gone, before its lease ends.
+server on the same host sees at once that a killed one is gone, and need not wait for its lease.
 """
 
 from __future__ import annotations

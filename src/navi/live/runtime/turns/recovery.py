@@ -50,8 +50,8 @@ class Recovery(Service):
         """Check turns soon: one of them may have a stop request."""
         self._wake.set()
 
-    def sessions_ended(self) -> None:
-        """Another process has ended sessions whose agents may be open here."""
+    def end_agents_soon(self) -> None:
+        """Close agents that are open here although another process has ended their sessions."""
         self._has_ended_sessions = True
         self._wake.set()
 
@@ -66,9 +66,9 @@ class Recovery(Service):
 
     async def check_turns(self) -> None:
         now = self._clock.now()
-        at_work = self._turns.at_work()
+        active_before = self._turns.active_turn_ids()
         await self._store.transact(lanes.renew, self._owner, now + self._lease)
-        running = await self._running()
+        running = await self._read_running()
         for turn in running:
             if turn.owner == self._owner and self._turns.is_ours(turn.id):
                 if turn.stop_reason is not None:
@@ -76,10 +76,11 @@ class Recovery(Service):
             elif self._is_dead(turn):
                 await self._close(turn)
         owned = {turn.id for turn in running if turn.owner == self._owner}
-        for turn_id in at_work & self._turns.at_work() - owned:
+        # A turn that began or ended while we read the store is missing there for good reason.
+        for turn_id in active_before & self._turns.active_turn_ids() - owned:
             self._turns.abandon(turn_id)
 
-    async def _running(self) -> list[RunningTurn]:
+    async def _read_running(self) -> list[RunningTurn]:
         try:
             return await self._store.transact(lanes.running)
         except NaviError:

@@ -41,7 +41,7 @@ from navi.live.store import input_queue, sessions, steering, terminals, turns
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, compactions, reminders
 
-TERMINAL_SECONDS = 2.0
+TERMINAL_WAIT_SECONDS = 2.0
 """How long a hook waits for its session's last turn to be stored."""
 
 log = logging.getLogger("navi.turns")
@@ -55,10 +55,10 @@ class _LocalTurn:
     task: asyncio.Task[None]
     driving: asyncio.Task[None] | None = None
     usage: Usage = field(default_factory=Usage)
-    is_to_stop: bool = False
+    should_stop: bool = False
     hand_over: HandOver | None = None
-    must_enter: bool = False
-    """Its agent is already running, and only the driver, once started, can stop it."""
+    must_enter_driver: bool = False
+    """Don't cancel the driver before it starts: only it can stop the agent, which is running."""
     is_finishing: bool = False
     """Its end is being written, so the store may show it as ended before we do."""
 
@@ -104,8 +104,8 @@ class TurnRunner:
     def count(self) -> int:
         return len(self._local) + len(self._beginning)
 
-    def at_work(self) -> set[str]:
-        """The turns this process runs, without those whose end is being written."""
+    def active_turn_ids(self) -> set[str]:
+        """The turns this process runs, except those whose end is being written."""
         return {local.turn.id for local in self._local.values() if not local.is_finishing}
 
     def is_ours(self, turn_id: str) -> bool:
@@ -132,7 +132,7 @@ class TurnRunner:
         session_id = session.id
         if not await self._store.transact(input_queue.waiting, session_id):
             return None
-        await self._terminal_is_done(session_id)
+        await self._wait_for_terminal(session_id)
         hand_over = HandOver()
         with self._beginning_turn(new_id(), session.user_id) as claim:
             claim = replace(claim, is_hand_over=True)
@@ -145,15 +145,15 @@ class TurnRunner:
         await asyncio.wait({hand_over.text})
         return None if hand_over.text.cancelled() else hand_over.text.result()
 
-    def terminal_stopped(self, session_id: str) -> None:
-        """The agent in the session's terminal has finished its turn."""
+    def mark_terminal_stopped(self, session_id: str) -> None:
+        """Call this when the agent in the session's terminal has finished its turn."""
         if (local := self._local.get(session_id)) and local.hand_over is not None:
             local.hand_over.is_over = True
 
-    async def _terminal_is_done(self, session_id: str) -> None:
+    async def _wait_for_terminal(self, session_id: str) -> None:
         if local := self._local.get(session_id):
             with suppress(TimeoutError, asyncio.CancelledError):
-                async with asyncio.timeout(TERMINAL_SECONDS):
+                async with asyncio.timeout(TERMINAL_WAIT_SECONDS):
                     await asyncio.shield(local.task)
 
     async def admit(self, new: NewInput, sender: User, limits: Limits) -> Admission:
@@ -207,7 +207,7 @@ class TurnRunner:
             # The turn may run in a terminal, which will report when it has stopped.
             hand_over = HandOver()
             hand_over.give("")
-            self._start(begun, hand_over, must_enter=True)
+            self._start(begun, hand_over, must_enter_driver=True)
         if dead.stop_reason is not None:
             self.interrupt(dead.id)
         return True
@@ -218,13 +218,13 @@ class TurnRunner:
             self._stopped_early.add(turn_id)
         for local in self._local.values():
             # Only once: a driver that is stopping its agent must not be cancelled again.
-            if local.turn.id == turn_id and not local.is_to_stop:
-                local.is_to_stop = True
-                if local.driving is not None and not local.must_enter:
+            if local.turn.id == turn_id and not local.should_stop:
+                local.should_stop = True
+                if local.driving is not None and not local.must_enter_driver:
                     local.driving.cancel()
 
     def abandon(self, turn_id: str) -> None:
-        """Another process took over: stop at once and write nothing."""
+        """Stop the turn at once and write nothing, because another process has taken it over."""
         for local in self._local.values():
             if local.turn.id == turn_id:
                 log.warning("turn %s of session %s was taken over", turn_id, local.turn.session.id)
@@ -254,7 +254,7 @@ class TurnRunner:
         begun: turns.Begun | None,
         hand_over: HandOver | None = None,
         *,
-        must_enter: bool = False,
+        must_enter_driver: bool = False,
     ) -> None:
         if begun is None:
             return
@@ -266,9 +266,13 @@ class TurnRunner:
             # This turn could begin only because another process took the older one over.
             self.abandon(older.turn.id)
         task = asyncio.create_task(self._run(begun), name=f"turn {begun.turn.id}")
-        is_to_stop = begun.turn.id in self._stopped_early
+        should_stop = begun.turn.id in self._stopped_early
         local = _LocalTurn(
-            begun.turn, task, is_to_stop=is_to_stop, hand_over=hand_over, must_enter=must_enter
+            begun.turn,
+            task,
+            should_stop=should_stop,
+            hand_over=hand_over,
+            must_enter_driver=must_enter_driver,
         )
         self._local[session_id] = local
 
@@ -292,7 +296,7 @@ class TurnRunner:
             if (
                 self._is_shutting_down
                 and ending.outcome is Outcome.STOPPED
-                and not local.is_to_stop
+                and not local.should_stop
             ):
                 # The next server continues with an agent that outlives us.
                 if not self._drivers[turn.session.driver].outlives_server:
@@ -304,11 +308,11 @@ class TurnRunner:
             await self._store.transact(turns.drop, self._as_dead(turn), self._clock.now())
         except NotDelivered as reason:
             log.warning("turn %s of session %s: %s", turn.id, turn.session.id, reason.message)
-            await self._give_back(turn, reason)
+            await self._requeue(turn, reason)
         except FenceLost:
             log.warning("turn %s of session %s was taken over", turn.id, turn.session.id)
         except NaviError as error:
-            # The store was away too long. Recovery closes the turn when it is back.
+            # The store was unreachable for too long. Recovery closes the turn when it is back.
             log.error("turn %s of session %s: %s", turn.id, turn.session.id, error.message)
 
     async def _drive_to_end(
@@ -318,7 +322,7 @@ class TurnRunner:
         driving = asyncio.create_task(self._drive(begun, local, writer))
         writing = asyncio.create_task(writer.run())
         local.driving = driving
-        if (local.is_to_stop or self._is_shutting_down) and not local.must_enter:
+        if (local.should_stop or self._is_shutting_down) and not local.must_enter_driver:
             driving.cancel()
         try:
             await asyncio.wait({driving, writing}, return_when=asyncio.FIRST_COMPLETED)
@@ -350,7 +354,7 @@ class TurnRunner:
                 current_user_role=user.role,
                 current_user_info=user.info,
                 origin=begun.turn.origin,
-                on_record=writer.on_record,
+                on_record=writer.wait_until_stored,
                 nudges=partial(self._nudges, begun.turn),
             ),
             turn_id=begun.turn.id,
@@ -358,13 +362,13 @@ class TurnRunner:
             zone=self._zone,
             conversation=None if conversation is None else conversation.agent_session_id,
             usage_before=Usage() if conversation is None else conversation.spent,
-            should_stop=lambda: local.is_to_stop or deadline.expired(),
+            should_stop=lambda: local.should_stop or deadline.expired(),
             hand_over=local.hand_over,
         )
         try:
-            if local.must_enter:
-                local.must_enter = False
-                if local.is_to_stop and local.driving is not None:
+            if local.must_enter_driver:
+                local.must_enter_driver = False
+                if local.should_stop and local.driving is not None:
                     asyncio.get_running_loop().call_soon(local.driving.cancel)
             async with deadline, aclosing(driver.turn(request)) as events:
                 async for event in events:
@@ -372,15 +376,15 @@ class TurnRunner:
                         local.usage = event
                     elif isinstance(event, Compacting):
                         began = event.is_compacting
-                        tell = compactions.begin if began else reminders.compaction_ended
-                        await self._store.transact(tell, session.id, self._clock.now())
+                        record = compactions.begin if began else reminders.compaction_ended
+                        await self._store.transact(record, session.id, self._clock.now())
                     elif isinstance(event, Asking):
                         is_asking, now = event.is_asking, self._clock.now()
                         await self._store.transact(turns.set_asking, begun.turn, is_asking, now)
                     elif isinstance(event, Conversation):
                         if conversation is None:
-                            name, now = event.agent_session_id, self._clock.now()
-                            await self._store.transact(terminals.remember, session, name, now)
+                            agent_id, now = event.agent_session_id, self._clock.now()
+                            await self._store.transact(terminals.remember, session, agent_id, now)
                     else:
                         await writer.put(event)
         except TimeoutError as error:
@@ -411,7 +415,7 @@ class TurnRunner:
             log.warning("no nudges for session %s: %s", turn.session.id, error.message)
             return ()
 
-    async def _give_back(self, turn: Turn, reason: NotDelivered) -> None:
+    async def _requeue(self, turn: Turn, reason: NotDelivered) -> None:
         """Requeue the turn's inputs: none of them reached the agent."""
         if isinstance(reason, OpenElsewhere):
             await self._store.transact(terminals.mark_open, turn.session, reason.name)

@@ -33,9 +33,9 @@ class TurnSlots:
 
     def free_origins(self, user_id: str) -> frozenset[Origin]:
         """The origins for which a turn of this user could begin now."""
-        return frozenset(each for each in Origin if self._has_room(self._pool_of(each), user_id))
+        return frozenset(each for each in Origin if self._has_room(self._pool_name(each), user_id))
 
-    def full(self) -> set[tuple[Origin, str]]:
+    def full_origins(self) -> set[tuple[Origin, str]]:
         """The origins and users for which no turn could begin now."""
         users = {hold.user_id for hold in self._holds.values()}
         return {(each, user) for user in users for each in set(Origin) - self.free_origins(user)}
@@ -43,28 +43,28 @@ class TurnSlots:
     def count_free(self) -> int:
         return sum(max(0, pool.size - self._count(name)) for name, pool in self._pools.items())
 
-    def reserve(self, turn_id: str, user_id: str, wanted: Collection[Origin]) -> frozenset[Origin]:
-        """Hold a slot for each wanted origin that has one free. Returns those origins.
+    def reserve(self, turn_id: str, user_id: str, origins: Collection[Origin]) -> frozenset[Origin]:
+        """Hold a slot for each origin that has one free. Returns the origins these slots allow.
 
         Call `settle` when the turn has begun with one of them, or has not begun.
         """
-        pools = {pool for pool in map(self._pool_of, wanted) if self._has_room(pool, user_id)}
+        pools = {pool for pool in map(self._pool_name, origins) if self._has_room(pool, user_id)}
         self._holds[turn_id] = _Hold(user_id, frozenset(pools))
-        return frozenset(origin for origin in Origin if self._pool_of(origin) in pools)
+        return frozenset(origin for origin in Origin if self._pool_name(origin) in pools)
 
     def settle(self, turn_id: str, origin: Origin | None) -> None:
         """Keep only the slot of the turn's origin; none if it did not begin."""
         hold = self._holds.pop(turn_id, None)
         if hold is not None and origin is not None:
-            self._holds[turn_id] = _Hold(hold.user_id, frozenset({self._pool_of(origin)}))
+            self._holds[turn_id] = _Hold(hold.user_id, frozenset({self._pool_name(origin)}))
 
-    def _pool_of(self, origin: Origin) -> Origin | None:
+    def _pool_name(self, origin: Origin) -> Origin | None:
         return origin if origin in self._pools else None
 
     def _has_room(self, name: Origin | None, user_id: str) -> bool:
         pool = self._pools[name]
-        own = min(pool.per_user, pool.size)
-        return self._count(name) < pool.size or self._count(name, user_id) < own
+        reserved = min(pool.per_user, pool.size)
+        return self._count(name) < pool.size or self._count(name, user_id) < reserved
 
     def _count(self, name: Origin | None, user_id: str | None = None) -> int:
         return sum(
