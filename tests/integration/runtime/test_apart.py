@@ -48,6 +48,8 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
         return len(runs) >= count and not is_open
 
     await world.until(have_ended)
+    # The end of a turn is in the store a moment before the services hear of it.
+    world.navi.answer_posting.wake()
     await world.navi.answer_posting.wait_until_idle()
     return await world.navi.automations.runs(LOCAL, automation_id)
 

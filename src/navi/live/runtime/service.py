@@ -36,6 +36,10 @@ class Service(ABC):
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name=self.name)
 
+    def wake(self) -> None:
+        """Look again now: something may have to be done earlier than expected."""
+        self._wake.set()
+
     async def wait_until_idle(self) -> None:
         """Wait until the service has nothing left to do, so that tests need not poll."""
         await self._wake.wait_until_asleep()

@@ -46,10 +46,6 @@ class DueLoop(Service):
         self._next_instants = next_instants(kinds)
         self._retry = FIRST_RETRY
 
-    def wake(self) -> None:
-        """Look again: something may be due earlier than expected."""
-        self._wake.set()
-
     async def step(self) -> None:
         self._wake.clear()
         await self._sleep_until(await self.claim_due())

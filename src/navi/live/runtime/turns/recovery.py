@@ -46,10 +46,6 @@ class Recovery(Service):
         self._has_ended_sessions = False
         self._lease = lease
 
-    def wake(self) -> None:
-        """Check turns soon: one of them may have a stop request."""
-        self._wake.set()
-
     def end_agents_soon(self) -> None:
         """Close agents that are open here although another process has ended their sessions."""
         self._has_ended_sessions = True
