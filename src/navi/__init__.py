@@ -9,15 +9,16 @@ client/       the typed HTTP client
 cli/          the commands `navi`, `recall` and `sm`
 web/          the built page
 hook.py       what agents run at their hooks: one file that imports nothing of ours
+__main__.py   `python -m navi`
 
 The life of an input, station by station:
-    1  live/store/input_queue.py              admitted: the only door
-    2  live/runtime/turns/admission.py   chosen: its session may take a turn
-    3  live/runtime/turns/turn_runner.py the turn it causes
-    4  live/agents/                      the driver that produces the turn's events
-    5  live/store/transcript.py          what was said, kept
-    6  live/runtime/index_follower.py    indexed, by memory/ingest/
-    7  memory/read/search.py             found
+    1  live/store/input_queue.py          admitted: the only door
+    2  live/runtime/turns/admission.py    chosen: its time has come, its session and a slot are free
+    3  live/runtime/turns/turn_runner.py  begun: its turn starts
+    4  live/agents/                       the driver that produces the turn's events
+    5  live/store/transcript.py           what was said, kept
+    6  live/runtime/index_follower.py     indexed, by memory/ingest/
+    7  memory/read/search.py              found
 A person's text comes in through live/api/routes/input_routes.py; what comes due, through
 live/store/due/. Events reach watchers through live/runtime/broadcast.py.
 """

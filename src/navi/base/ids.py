@@ -13,8 +13,8 @@ def new_id() -> str:
 
 
 def is_agent_session_id(name: str) -> bool:
-    """Whether an agent's program will read this as a session's id, never as an option.
+    """Whether an agent's program will take this for a session's id, and never for an option.
 
-    We take ids from the names of transcript files, and anyone who can create one chooses its name.
+    Ids come from the names of transcript files, and any program may choose such a name.
     """
     return _AGENT_SESSION.fullmatch(name) is not None

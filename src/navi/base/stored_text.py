@@ -10,7 +10,7 @@ from navi.base.errors import InvalidInput
 
 
 def require_storable(name: str, text: str, longest: int | None = None) -> str:
-    """The text, or an error that names it. `longest` counts characters."""
+    """Return `text`, or raise an error that calls the text `name`; `longest` is in characters."""
     if "\x00" in text:
         raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
     require_unicode(name, text)
@@ -33,7 +33,7 @@ def require_unicode(name: str, text: str) -> str:
 
 
 def require_printable(name: str, text: str, longest: int) -> str:
-    """Short text that lists show: no control characters except newlines and tabs."""
+    """For short text that is shown in lists: no control characters except newlines and tabs."""
     require_storable(name, text, longest)
     if match := CONTROL_CHARACTER.search(text):
         raise InvalidInput(
@@ -45,7 +45,7 @@ def require_printable(name: str, text: str, longest: int) -> str:
 
 
 def require_line(name: str, text: str, longest: int) -> str:
-    """A name: one line of printable text."""
+    """For names: one line of printable text."""
     require_printable(name, text, longest)
     if "\n" in text or "\t" in text:
         raise InvalidInput(

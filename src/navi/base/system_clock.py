@@ -49,9 +49,9 @@ def _load_zone(name: str) -> tzinfo | None:
 
 
 def _similar_zone() -> tzinfo:
-    """A zone with the same offsets as the machine's clock in winter and summer, or UTC.
+    """A zone whose offsets in January and July, in any order, are the machine's; else UTC.
 
-    Prefers the same abbreviations, then the same summer offset, then the plainest name: CET rather
+    Prefers the same abbreviations, then the same offset in July, then the plainest name: CET rather
     than Europe/Oslo.
     """
     from zoneinfo import ZoneInfo, available_timezones
