@@ -1,4 +1,4 @@
-"""The agents that Navi knows, one folder each. Only they know the agents' files and options.
+"""The agents that Navi knows, one folder each. Nothing else knows their files and options.
 
 vendor.py         the base class of every agent
 registry.py       every agent, built in or from another package (entry point `navi.vendors`)
@@ -12,11 +12,12 @@ settings_file.py  reversible changes to other programs' settings files
 json_edit.py      edits a JSON text without reformatting it
 agent_settings.py Navi's entries in an agent's settings: install, remove, check
 hook_entries.py   Navi's hooks in an agent's settings
+installed_version.py which version of an agent is installed, and which hooks it knows
 agent_commands.py the commands in an agent's settings that start Navi
 claude_code/      Claude Code
 codex/            Codex
 navi/             Navi's own sessions
 
-To add an agent, add a folder whose `vendor.py` has a subclass of `Vendor`, and name that class in
-pyproject.toml. It needs other files only for what the agent has.
+To add an agent, add a folder whose `vendor.py` has a subclass of `Vendor`, and register that class
+in pyproject.toml. Add other files only for what the agent has, such as hooks.
 """

@@ -1,6 +1,6 @@
 """Reversible changes to settings files that belong to other programs.
 
-A change is planned, can be shown as a diff, and is then written in one step: the file keeps its
+A change is planned, can be shown as a diff, and is then written in one step. The file keeps its
 mode, its owner and the symbolic links to it. Files that are read-only, malformed or edited since
 the plan are refused. A receipt keeps the old text, so an undo restores every byte; if the file was
 edited after the change, the undo removes only Navi's entries.
@@ -23,7 +23,7 @@ from navi.base.errors import NaviError
 
 T = TypeVar("T")
 Edit = Callable[[str], str]
-"""Returns a file's new text. Raises ValueError, with the reason, if it can't edit this one."""
+"""Returns a file's new text. Raises ValueError, with the reason, if it can't edit this file."""
 
 
 class UnusableSettings(NaviError):
@@ -63,12 +63,12 @@ class Receipt:
     after: str
     """A digest of the file as Navi left it."""
     added: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the change added, if the entries themselves don't show who added them."""
+    """The permission rules that were added to `allow` and `ask`; empty for hooks and servers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that has not been written yet. None stands for a missing file."""
+    """A planned change from `before` to `after`, where None stands for a missing file."""
 
     path: Path
     before: str | None
@@ -90,6 +90,11 @@ class Change:
         return "\n".join(
             difflib.unified_diff(old, new, str(self.path), str(self.path), n=2, lineterm="")
         )
+
+    def line_counts(self) -> tuple[int, int]:
+        """How many lines the diff adds and removes."""
+        lines = self.diff().splitlines()[2:]
+        return sum(each[:1] == "+" for each in lines), sum(each[:1] == "-" for each in lines)
 
     def write(self) -> None:
         """Write the file and its receipts, in an order that leaves every change undoable."""
@@ -119,20 +124,21 @@ def plan_edit(
     receipts: Sequence[Receipt],
     added: Mapping[str, Sequence[str]],
 ) -> Change:
-    """A change on top of earlier ones, each of which can be undone in turn."""
+    """A change on top of earlier ones. They can be undone one by one, newest first."""
     before = read(path)
-    after = _edited(path, before, edit)
+    after = _apply_edit(path, before, edit)
     receipt = Receipt(str(path.absolute()), before, _digest(after or ""), added)
     return Change(path, before, after, receipts_file, [*receipts, receipt])
 
 
 def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]) -> Change:
-    """A change that undoes the newest one, and removes whatever entries of Navi's are left."""
+    """A change that brings back the text before the newest receipt, if the file is still as Navi
+    left it. `remove` then removes any other entries of Navi."""
     before = read(path)
     after = before
     if receipts and before is not None and _digest(before) == receipts[-1].after:
         after = receipts[-1].before
-    after = _edited(path, after, remove)
+    after = _apply_edit(path, after, remove)
     return Change(path, before, after, receipts_file, receipts[:-1], is_undo=True)
 
 
@@ -141,12 +147,12 @@ def plan_replacement(
 ) -> Change:
     """A change that replaces earlier ones; undoing it undoes them all."""
     undo = plan_undo(path, remove, receipts_file, receipts)
-    after = _edited(path, undo.before, edit)
+    after = _apply_edit(path, undo.before, edit)
     receipt = Receipt(str(path.absolute()), undo.after, _digest(after or ""))
     return Change(path, undo.before, after, receipts_file, [receipt])
 
 
-def _edited(path: Path, text: str | None, edit: Edit) -> str | None:
+def _apply_edit(path: Path, text: str | None, edit: Edit) -> str | None:
     """The new text; a missing file stays missing if there is nothing to write."""
     try:
         edited = edit(text or "")
@@ -156,6 +162,7 @@ def _edited(path: Path, text: str | None, edit: Edit) -> str | None:
 
 
 def read(path: Path) -> str | None:
+    """The file's text; None if there is no such file."""
     try:
         return path.read_bytes().decode()
     except (FileNotFoundError, NotADirectoryError):
@@ -175,7 +182,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
 
 
 def read_receipts(file: Path) -> list[Receipt]:
-    """The changes that have not been undone, oldest first."""
+    """The receipts of changes that have not been undone, oldest first."""
     text = read(file)
     if text is None:
         return []
@@ -203,7 +210,7 @@ def _write_receipts(file: Path, receipts: Sequence[Receipt]) -> None:
 
 def _write(path: Path, text: str | None) -> None:
     """Replace the file in one step, or delete it."""
-    # A symbolic link stays one: people link to the dotfiles that they share.
+    # Symbolic links stay links: people link to the dotfiles that they share.
     target = path.resolve()
     try:
         status = target.stat() if target.exists() else None

@@ -1,18 +1,27 @@
-"""The port through which the index reads an agent's sessions."""
+"""The interface through which the index reads an agent's sessions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import ClassVar
 
 from navi.base.errors import NaviError
-from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.memory.model import (
+    PastMessage,
+    PastOutput,
+    PastSession,
+    PastToolCall,
+    PastTurn,
+    PastUsage,
+    SessionFile,
+)
 
 
 class Rewritten(NaviError):
-    """The file was rewritten since the mark was made, and has to be read from its start."""
+    """The mark doesn't fit the file, which has to be read from its start."""
 
     kind = "rewritten"
 
@@ -25,52 +34,62 @@ class Chunk:
     """The rows from one part of a file.
 
     A later chunk may have a fuller version of a row: a message with the same `idx`, a usage with
-    the same `key`. It replaces the earlier one.
+    the same `key`. It replaces the earlier one. A call has one output, in any later chunk. A turn
+    that appears again is the same.
     """
 
     messages: list[PastMessage] = field(default_factory=list)
     tool_calls: list[PastToolCall] = field(default_factory=list)
+    outputs: list[PastOutput] = field(default_factory=list)
     usages: list[PastUsage] = field(default_factory=list)
+    has_excerpts: bool = False
+    """Whether `outputs` are excerpts already, as another machine made them."""
+    turns: list[PastTurn] = field(default_factory=list)
 
 
 class Reading(Iterator[Chunk]):
     """A file being read. Keeps at most one chunk in memory."""
 
     session: PastSession
-    """The session according to the whole file up to here, even if the reading began at a mark."""
+    """What the file, from its start up to here, says about the session, even if reading began at a
+    mark."""
 
     @property
     @abstractmethod
     def mark(self) -> bytes:
-        """Where a later reading continues. JSON that only the source understands."""
+        """Where a later reading continues, as JSON that only this source understands."""
 
     def close(self) -> None:
-        """Close what is open. A reading that has reached its end has done so already."""
+        """Close any open files. Not needed once the iterator is exhausted."""
 
 
 class Source(ABC):
     """Finds and reads the sessions of one agent."""
 
     name: ClassVar[str]
-    """Its name in the index: `claude_code`."""
+    """The agent's name in the index, e.g. `claude_code`."""
     version: ClassVar[int] = 1
-    """Increased when files are read differently; all of them are then read again."""
-    keeps_files: ClassVar[bool] = True
-    """Whether each session is a file, and sizes are bytes."""
+    """Incremented when this class reads files differently; all of them are then read again."""
+    has_session_files: ClassVar[bool] = True
+    """Whether each session is a file; if not, `SessionFile.size` does not count bytes."""
     unreadable: Sequence[str] = ()
     """The folders and files that the last `discover` could not read."""
 
     @abstractmethod
-    def discover(self) -> Iterator[FoundFile]:
+    def discover(self) -> Iterator[SessionFile]:
         """All session files, without opening them."""
 
     @abstractmethod
-    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        """Read from the start or from the mark. Raises `Rewritten` if the mark no longer fits."""
+    def read(self, file: SessionFile, mark: bytes | None = None) -> Reading:
+        """Read from `mark`, or else from the start. Raises `Rewritten` if the mark doesn't fit."""
 
     @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        """The command that resumes the session, to run in `cwd`; None if there is none."""
+        """The command that resumes the session, to run in `cwd`; None if no command can."""
+
+    def session_id(self, path: str) -> str | None:
+        """Our id of the file's session; None to derive it from the path, as for all files here."""
+        return None
 
     def folders(self) -> list[str]:
         """The folders to watch for changes. They need not exist."""
@@ -80,6 +99,21 @@ class Source(ABC):
         """Whether `discover` would yield this file if it still existed."""
         return True
 
+    def location(self, path: str) -> str:
+        """Where the content of this file is now, if the agent has moved it."""
+        return path
+
+    def parent_path(self, path: str) -> str | None:
+        """The session file that this file of a sub-agent goes with, if its path tells."""
+        return None
+
+    def deletes_after(self) -> timedelta | None:
+        """How long after a file's last change the agent deletes it; None if it never does."""
+        return None
+
     def stamp(self) -> str | None:
-        """Unchanged while `discover` would yield the same; None if only `discover` can tell."""
+        """A value that changes whenever `discover` would yield something else.
+
+        None if only running `discover` can tell.
+        """
         return None
