@@ -1,9 +1,20 @@
 """Values and decisions. Pure: no I/O, no clock.
 
 session.py            a conversation with one agent, and its states
+attention.py          whether a session needs a person
+agent_option.py       an agent that a new session could have
 session_reference.py  a session named by id, prefix or name
 input.py              something that wants a turn, and which one goes next
+question.py           something only a person can decide, and the answer
+notification.py       what a person is notified of, and in which words
+notification_rules.py  when a notification is sent, and where
+permission_policy.py  what happens when an agent needs permission
+question_deadline.py  how long a session's questions wait
+inbox.py              everything that is waiting for a person
 turn.py               one run of an agent, and how it can end
+budget.py             what sessions and days may use, and what they have used
+repeated_calls.py     notices an agent that goes round in circles
+usage_limit.py        what vendors limit, and when to try again
 event.py              what happens during a turn
 message.py            the transcript, and how events become messages
 replay.py             skips events that are already stored when a turn is replayed

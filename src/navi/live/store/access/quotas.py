@@ -1,6 +1,6 @@
 """Whether a user or a session may have one more of something.
 
-Limits are not exact: of two simultaneous transactions, both may add the last one allowed.
+Limits are not exact: two simultaneous transactions may both add the last one allowed.
 """
 
 from __future__ import annotations

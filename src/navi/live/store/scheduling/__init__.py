@@ -6,8 +6,9 @@ automations.py         adds, reads, changes and removes automations
 automation_runs.py     the record of each firing
 hidden_sessions.py     the sessions of automations that run in the background
 background_answers.py  what those automations answered
-reminders.py           sessions that are reminded until they report
+reminders.py           periodic reminders, which last until the agent is done
 one_time_reminders.py  reminders that fire once
 reminder_list.py       both kinds in one list
+agenda.py              all of these, of all sessions, in one list
 compactions.py         which agents are compacting, so that no reminder reaches them
 """

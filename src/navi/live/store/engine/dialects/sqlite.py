@@ -26,10 +26,11 @@ BUSY_SECONDS = 2.0
 CACHE_KIB = 64 * 1024
 """Enough for a transaction on a thousand sessions in a store with a million of them."""
 LONGEST_WRITE_AHEAD_LOG_PAGES = 20_000
-"""A commit checkpoints a longer log. Usually `settle` has done so long before, in idle time."""
-BELL_SECONDS = 0.5
+"""A commit that makes the log longer than this also checkpoints it. Usually, `settle` has done so
+before, in idle time."""
+BELL_CHECK_SECONDS = 0.5
 BROKEN_FILE = ("readonly", "full", "malformed", "no such")
-"""Words in the messages of errors that waiting can't cure."""
+"""An error whose message has one of these words is not cured by waiting."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -160,7 +161,7 @@ class SQLite:
         bell = _bell(url)
         last_rung_at = _rung_at(bell)
         while True:
-            await asyncio.sleep(BELL_SECONDS)
+            await asyncio.sleep(BELL_CHECK_SECONDS)
             if (rung_at := _rung_at(bell)) != last_rung_at:
                 last_rung_at = rung_at
                 for channel in channels:
@@ -185,7 +186,7 @@ def _driver() -> ModuleType:
 
 
 def _is_broken_file(error: DBAPIError) -> bool:
-    """Whether the disk is full, or the file read-only or damaged, so that waiting can't help."""
+    """Whether the disk is full or the file read-only, damaged or missing: waiting can't help."""
     reason = str(error.orig).lower()
     return any(word in reason for word in BROKEN_FILE)
 
