@@ -1,6 +1,6 @@
 """Drivers: each runs a turn with one kind of agent and reports events.
 
-driver.py        the port every driver implements
+driver.py        the interface that every driver implements
 builtin/         Navi's own agent: a model and our tools
 command_line/    agents run once per turn, without a terminal
 terminal/        agents in tmux panes
