@@ -33,7 +33,7 @@ of `cron_expr` (five fields), `every_seconds` (10 or more) or `at` (once: ISO 86
 at 09:00"). With `cron_expr` or `at`, set `tz` to the person's IANA zone, such as Europe/Paris.
 list: all automations of this session, with their ids.
 remove: the automation with `job_id`.
-You can't add automations during an automation's own turn.\
+You can't add automations during the turn of an automation or a recall.\
 """
 
 
@@ -44,7 +44,7 @@ class CronArguments(ScheduleRequest):
     message: str | None = field(default=None, metadata={"description": "What to do each time."})
     job_id: str | None = field(default=None, metadata={"description": "For remove."})
     deliver: SkipJsonSchema[Any] = None
-    """From an older version. Ignored, because a scheduled turn always answers in its session."""
+    """An argument of an older version, ignored because the turn always answers in its session."""
 
 
 class Automations(Protocol):
@@ -67,7 +67,7 @@ class Automations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Shows times in `timezone` unless the agent names another."""
+    """Shows times in the zone that the agent names, else the schedule's own, else `timezone`."""
 
     automations: Automations
     clock: Clock
@@ -124,7 +124,7 @@ class Cron:
         return "\n".join(lines) or "This session has no automations."
 
     def _in_words(self, automation: Automation, tz: str | None) -> str:
-        """Its times in the reader's zone, or else in its own."""
+        """The schedule, the next run and how the last one ended."""
         timezone = request_timezone(self._timezone_of(automation.schedule), tz)
         words = automation.schedule.in_words(timezone)
         if automation.next_run_at is not None:

@@ -45,8 +45,9 @@ class ManageRecall:
 
     name: ClassVar[str] = "manage_recall"
     description: ClassVar[str] = (
-        "Manages this session's recalls. `cancel` the pending recall (before you schedule "
-        "another), `skip` the next run of a recurring one, or `list` all and how they ended."
+        "Manages recalls: this session's, or those of `session_id`. `cancel` the pending recall "
+        "(before you schedule another), `skip` the next wake-up of a recurring one, or `list` all "
+        "and how they ended."
     )
     arguments: ClassVar[type[ManageRecallArguments]] = ManageRecallArguments
 

@@ -32,6 +32,12 @@ let each wake-up schedule the next. For several timers, use one recurring recall
 """
 
 
+OPEN_IN_TERMINAL = """\
+This session is open in a terminal. If it still is by then, you wake when the person leaves it, or \
+when their next turn there ends. Tell them that.\
+"""
+
+
 class Recalls(Protocol):
     """The part of the runtime's service that this tool uses."""
 
@@ -53,8 +59,12 @@ class ScheduleRecall:
             context.user, context.session_id, arguments, Scheduler.AGENT
         )
         lines = [f"Scheduled: {scheduled.reading}."]
-        if scheduled.recall.interval_seconds is not None:
-            lines.append(f"Then every {scheduled.recall.interval_seconds} seconds.")
+        if (interval := scheduled.recall.interval_seconds) is not None:
+            lines.append(
+                "Then every second." if interval == 1 else f"Then every {interval} seconds."
+            )
+        if scheduled.is_open_in_terminal:
+            lines.append(OPEN_IN_TERMINAL)
         if scheduled.warning is not None:
             lines.append(scheduled.warning)
         return ToolResult("\n".join(lines))

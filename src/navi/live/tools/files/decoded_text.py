@@ -12,7 +12,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def readable(data: bytes, charset: str = "utf-8", *, is_whole: bool = True) -> str:
-    """Never fails: undecodable bytes become a replacement character.
+    """The data as text. It never fails: undecodable bytes become replacement characters.
 
     `is_whole=False` means that the data was cut, so half a character at its end is dropped.
     """

@@ -27,15 +27,15 @@ from navi.live.tools.files.decoded_text import (
 )
 from navi.live.tools.files.folder import (
     Entry,
+    entry_at,
+    explained_errors,
     kind,
     locate,
     open_plain,
-    opened,
     opened_folder,
-    refusals,
     replace,
 )
-from navi.live.tools.files.text_edit import edited
+from navi.live.tools.files.text_edit import replace_text
 
 # Agents call tools in parallel. Without this lock, one of two edits of a file could be lost.
 _one_change_at_a_time = threading.Lock()
@@ -116,29 +116,29 @@ class Filesystem:
             file.seek(0)
             skipped = _skip_lines(file, first - 1)
             if not file.peek(1):
-                raise InvalidInput(f"the file has only {skipped:,} lines", hint="lower the offset")
+                raise InvalidInput(f"the file ends at line {skipped:,}", hint="lower the offset")
             return self._take_lines(file, first, count)
 
     def _take_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
         size, start = os.fstat(file.fileno()).st_size, file.tell()
-        taken, line, cut = b"", first, ""
+        data, line, cut_note = b"", first, ""
         while count is None or line < first + count:
             piece = file.readline(self.read_limit_bytes + 1)
             if not piece:
                 break
-            if len(taken) + len(piece) > self.read_limit_bytes:
-                if not taken:  # not even one line fits, and no offset can reach the rest of it
-                    taken, line = piece[: self.read_limit_bytes], line + 1
-                    cut = f"line {first} is cut; "
+            if len(data) + len(piece) > self.read_limit_bytes:
+                if not data:  # not even one line fits, and no offset can reach the rest of it
+                    data, line = piece[: self.read_limit_bytes], line + 1
+                    cut_note = f"line {first} is cut; "
                 break
-            taken, line = taken + piece, line + 1
-        file.seek(start + len(taken))
+            data, line = data + piece, line + 1
+        file.seek(start + len(data))
         if not file.read(1):
-            return readable(taken)
-        left = f"{max(1, size - start - len(taken)):,} of {size:,} bytes"
+            return readable(data)
+        left = f"{max(1, size - start - len(data)):,} of {size:,} bytes"
         return (
-            readable(taken, is_whole=False)
-            + f"\n[{cut}{left} are left: read on with offset={line}]"
+            readable(data, is_whole=False)
+            + f"\n[{cut_note}{left} are left: read on with offset={line}]"
         )
 
     def _list(self, first: int, count: int | None, entry: Entry) -> str:
@@ -148,7 +148,8 @@ class Filesystem:
             page = names[first - 1 : first - 1 + limit]
             lines = [_describe_entry(folder, name) for name in page]
         if not page:
-            return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
+            last = f"(the last entry is number {len(names):,})"
+            return last if names else "(the folder is empty)"
         left = len(names) - (first - 1 + len(page))
         if left:
             lines.append(
@@ -165,7 +166,7 @@ class Filesystem:
                 f"the file has more than {self.edit_limit_bytes:,} bytes",
                 hint="change it with a command in the terminal",
             )
-        changed, times = edited(data, old, new, replace_all=replace_all)
+        changed, times = replace_text(data, old, new, replace_all=replace_all)
         replace(entry, changed)
         return f"replaced {times} time(s) in {one_line(str(entry.path))}"
 
@@ -173,8 +174,8 @@ class Filesystem:
 def _run_inside(
     folder: Path, path: str, work: Callable[[Entry], str], *, makes_folders: bool
 ) -> str:
-    with refusals(path):
-        with opened(locate(folder, path), makes_folders=makes_folders) as entry:
+    with explained_errors(path):
+        with entry_at(locate(folder, path), makes_folders=makes_folders) as entry:
             return work(entry)
 
 
@@ -200,7 +201,10 @@ def _write(content: bytes, entry: Entry) -> str:
 
 
 def _skip_lines(file: BufferedReader, lines: int) -> int:
-    """The number of lines skipped. Reads in pieces, because a line can be a whole huge file."""
+    """Skip up to `lines` lines and return how many there were.
+
+    Reads in pieces, because one line can fill a huge file.
+    """
     skipped, is_inside_line = 0, False
     while skipped < lines:
         piece = file.readline(1 << 16)

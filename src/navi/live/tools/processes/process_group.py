@@ -1,7 +1,7 @@
 """A command and the processes it starts, waited for and ended as one.
 
 asyncio's own subprocesses won't do: their `wait` also waits for the pipe, which a background
-process may hold forever, and a call cancelled while they start loses track of the processes.
+process may hold forever, and a call that is cancelled while one starts loses track of it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO
 
 from navi.base.file_modes import person_umask
+from navi.base.platform import Process
 from navi.live.tools.processes.process_tree import (
     MARK_VARIABLE,
-    Process,
     is_any_alive,
     kill_all,
     processes_of,
@@ -74,24 +74,24 @@ class ProcessGroup:
             asyncio.get_running_loop().remove_reader(self._pipe.fileno())
             self._pipe.close()
 
-    async def ends_within(self, seconds: float) -> bool:
-        """Wait for the command, but not for processes it leaves behind. False if it runs longer."""
+    async def wait_for_end(self, seconds: float) -> bool:
+        """Wait for the command, not for what it leaves behind. False if `seconds` pass first."""
         deadline = _now() + seconds
         pause = SHORTEST_PAUSE_SECONDS
         while self.process.poll() is None:
-            left = deadline - _now()
-            if left <= 0:
+            remaining = deadline - _now()
+            if remaining <= 0:
                 return False
             if self.silence.done():
-                await asyncio.sleep(min(pause, left))
-            elif await self.is_silent_within(min(pause, left)):
+                await asyncio.sleep(min(pause, remaining))
+            elif await self.wait_for_silence(min(pause, remaining)):
                 pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
                 continue
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         return True
 
-    async def is_silent_within(self, seconds: float) -> bool:
-        """Wait until no process can print anything more. False if that takes longer."""
+    async def wait_for_silence(self, seconds: float) -> bool:
+        """Wait until no process can print anything more. False if `seconds` pass first."""
         # Not asyncio.timeout: before Python 3.11.3, in a task that was cancelled earlier, it raises
         # CancelledError instead of TimeoutError, so a cancelled call would not wait for the process
         # it killed.
@@ -103,13 +103,13 @@ class ProcessGroup:
         return self.silence.done()
 
     async def end(self, grace_seconds: float) -> Set[Process]:
-        """Ask every process to end, then kill the rest; at once if the call is cancelled.
+        """Ask every process to end; kill the rest after `grace_seconds`, or at once if cancelled.
 
-        Returns the processes that could not be ended, except those that process_tree.py can't find.
+        Returns the processes that could not be ended, as far as process_tree.py can find them.
         """
         processes: Set[Process] = frozenset()
         try:
-            # First of all, because the others can be found only while the command is alive.
+            # Before any signal: some processes can be found only while the command is alive.
             processes = await asyncio.to_thread(processes_of, self.mark, self._root)
             escaped = [process for process in processes if process.group != self.process.pid]
             deadline = _now() + grace_seconds
@@ -122,10 +122,12 @@ class ProcessGroup:
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
-            # In a thread, which a further cancellation does not stop.
-            left = await asyncio.to_thread(kill_all, self.mark, self._root, processes, REAP_SECONDS)
-            await self.ends_within(REAP_SECONDS)
-        return left
+            # In a thread, which another cancellation can't stop.
+            survivors = await asyncio.to_thread(
+                kill_all, self.mark, self._root, processes, REAP_SECONDS
+            )
+            await self.wait_for_end(REAP_SECONDS)
+        return survivors
 
     @property
     def _root(self) -> int | None:
@@ -148,7 +150,7 @@ class ProcessGroup:
             self.silence.set_result(None)
 
     def _signal(self, number: int) -> bool:
-        """Whether any process got the signal. The group has the id of its first process."""
+        """Signal the group, whose id is its first process's. False if no process got the signal."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):

@@ -1,0 +1,39 @@
+"""Everything that the package Apprise knows: Telegram, Slack, e-mail and many more.
+
+Apprise is an extra of the package, so it is imported only to send.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from navi.live.runtime.notifications.channel import ChannelUnavailable, Message
+
+NOT_INSTALLED = "Apprise is not installed: install `heynavi[apprise]`"
+
+
+@dataclass(frozen=True, slots=True)
+class AppriseUrl:
+    """One of Apprise's URLs. Each is a channel, so that only the one that failed is tried again."""
+
+    url: str
+    name: str
+
+    async def send(self, message: Message) -> None:
+        try:
+            is_sent = await asyncio.to_thread(self._notify, message)
+        except ImportError as error:
+            raise ChannelUnavailable(NOT_INSTALLED) from error
+        if not is_sent:
+            raise ChannelUnavailable("Apprise could not send it; its own log says why")
+
+    def _notify(self, message: Message) -> bool:
+        import apprise
+
+        target = apprise.Apprise()
+        if not target.add(self.url):
+            raise ChannelUnavailable("Apprise does not understand the URL")
+        lines = [message.text, message.answer_link or message.link or ""]
+        body = "\n".join(line for line in lines if line)
+        return bool(target.notify(title=message.title, body=body or message.title))
