@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 
 CUT_OFF_AFTER_SECONDS = 300.0
-"""No agent takes this long to write a line, so the other half will not come."""
+"""No agent takes this long to write a line, so half a line this old will stay half a line."""
 
 
 def is_old(mtime: float, now: datetime) -> bool:
-    """Whether a file that ends in half a line will stay like that."""
+    """Whether a file has not changed for so long that no more of its last line will come."""
     return now.timestamp() - mtime > CUT_OFF_AFTER_SECONDS
 
 
 def formatted_lines(count: int, numbers: Sequence[int] = ()) -> str:
-    """`2 lines (7, 12)`."""
+    """`3 lines (7, 12, …)`: how many lines there are, and the numbers of the first few."""
     text = f"{count:,} {'line' if count == 1 else 'lines'}"
     if not numbers:
         return text

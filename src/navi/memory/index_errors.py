@@ -6,7 +6,7 @@ from navi.base.errors import Conflict, NaviError, NotFound
 
 
 class IndexUnusable(NaviError):
-    """Damaged, made by another version, or in a folder that can't be read or written."""
+    """The index is damaged, from another version, or in a folder that can't be read or written."""
 
     kind, http_status = "index_unusable", 503
 
@@ -28,7 +28,7 @@ class PastSessionNotFound(NotFound):
     def __init__(self, reference: str) -> None:
         super().__init__(
             f"there is no indexed session {reference}",
-            hint="`recall list` shows the newest sessions; `recall index` adds new ones",
+            hint="`recall list` has the ids; for one from `sm status`, use `sm output`",
         )
 
 
