@@ -11,6 +11,14 @@ mcp_bridge.py      MCP over standard input and output, forwarded to the server
 
 from navi.client.calls import Client
 from navi.client.client_errors import NoServer, ServerRefused
-from navi.client.server_address import Server, find_server
+from navi.client.server_address import Server, configured_address, find_server, lasting_address
 
-__all__ = ["Client", "NoServer", "Server", "ServerRefused", "find_server"]
+__all__ = [
+    "Client",
+    "NoServer",
+    "Server",
+    "ServerRefused",
+    "configured_address",
+    "find_server",
+    "lasting_address",
+]

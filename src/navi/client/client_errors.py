@@ -15,7 +15,7 @@ class NoServer(NaviError):
 
 
 class ServerRefused(NaviError):
-    """The server's own error."""
+    """An error that the server reported."""
 
     kind: ClassVar[str] = "refused"
 
