@@ -9,7 +9,7 @@ import click
 
 from navi.cli import formats, output
 from navi.cli.command_group import CommandGroup
-from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.no_matches import explain_no_stats
 from navi.cli.recall.options import (
     json_option,
     project_option,
@@ -22,7 +22,7 @@ COMMANDS = {
     "tools": ("navi.cli.recall.commands.stats_tools", "Show how often each tool was used."),
     "bash": (
         "navi.cli.recall.commands.stats_bash",
-        "Show which commands ran, and suggest which to allow.",
+        "Show which commands ran, or suggest which to allow.",
     ),
     "tokens": ("navi.cli.recall.commands.stats_tokens", "Show tokens and their cost."),
 }
@@ -37,13 +37,16 @@ def _overview(
     as_json: bool,
 ) -> None:
     if ctx.invoked_subcommand is not None:
+        # Options before the subcommand become its defaults.
+        values = {name: value for name, value in ctx.params.items() if value}
+        ctx.default_map = {ctx.invoked_subcommand: values}
         return
     from navi.base.timestamps import instant
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read import statistics
 
-    with database.reading(places()) as connection:
+    with database.reading(index_paths()) as connection:
         totals = statistics.overview(connection, statistics.Scope(source, project, since))
     if as_json:
         shape = {**totals, "first": instant(totals["first"]), "last": instant(totals["last"])}

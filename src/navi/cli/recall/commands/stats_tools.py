@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from navi.cli import formats, output
-from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.no_matches import explain_no_stats
 from navi.cli.recall.options import json_option, project_option, since_option, source_option
 from navi.cli.table import Column
 
@@ -19,10 +19,10 @@ from navi.cli.table import Column
 @json_option
 def command(source: str | None, since: datetime | None, project: str | None, as_json: bool) -> None:
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read import statistics
 
-    with database.reading(places()) as connection:
+    with database.reading(index_paths()) as connection:
         rows = statistics.tools(connection, statistics.Scope(source, project, since))
     if as_json:
         output.say_json(rows)
