@@ -57,7 +57,7 @@ export async function exchange<T>(method: string, path: string, body?: unknown):
 const HTTP_CALL = /\b(GET|POST|PATCH|DELETE) \//;
 /** What to do next on the page, where the server's hint names an HTTP call. */
 const PAGE_HINTS: Record<string, string> = {
-  session_not_found: "choose another one from the list",
+  session_not_found: "choose another one from the list, or search for it",
   session_stopped: "start a new session",
   session_busy: "stop the turn, then try again",
 };

@@ -3,7 +3,7 @@
 import { call, query, Refused, words } from "./api";
 import { Line } from "./line";
 import { begin, prepend, reduce, type Conversation } from "./reducer";
-import { listed, update, type Sessions } from "./sessions";
+import { listed, newNeeds, update, type Sessions } from "./sessions";
 import type {
   DeliveryMode,
   Event,
@@ -11,6 +11,7 @@ import type {
   IndexState,
   Input,
   Message,
+  Question,
   Session,
   Snapshot,
 } from "./types";
@@ -26,6 +27,8 @@ const UNLISTED = new Set(["stream_delta", "thinking_delta", "tool_call"]);
 class Overview {
   sessions: Sessions = $state.raw(new Map());
   isLoaded = $state(false);
+  /** Whether the archived ones are loaded, too. */
+  hasArchived = $state(false);
   #line: Line<Event | IndexRefreshed> | null = null;
   #early: Event[] | null = [];
 
@@ -35,7 +38,9 @@ class Overview {
       path: () => "/ws",
       onOpen: () => {
         void this.#load();
+        openNews.publish();
         indexNews.publish(null);
+        sessionNews.publish();
       },
       onFrames: (frames) => this.#take(frames),
     });
@@ -45,16 +50,25 @@ class Overview {
     this.#line?.close();
   }
 
+  showArchived(isWanted: boolean): void {
+    this.hasArchived = isWanted;
+    if (isWanted) void this.#load();
+  }
+
   async #load(): Promise<void> {
-    this.#early = [];
+    const early: Event[] = [];
+    this.#early = early;
     try {
-      const sessions = await call<Session[]>("GET", "/sessions");
-      const early = this.#early ?? [];
+      let sessions = this.hasArchived ? [] : await call<Session[]>("GET", "/sessions");
+      // If all of them are archived, the list says so.
+      if (sessions.length === 0) sessions = await call<Session[]>("GET", "/sessions?archived=true");
+      // A later call is under way; what arrived since then is kept for that one.
+      if (this.#early !== early) return;
       this.#early = null;
-      this.sessions = update(listed(sessions), early);
+      this.#show(update(listed(sessions), early));
       this.isLoaded = true;
     } catch {
-      setTimeout(() => void this.#load(), TRY_AGAIN_MS);
+      setTimeout(() => this.#early === early && void this.#load(), TRY_AGAIN_MS);
     }
   }
 
@@ -64,9 +78,17 @@ class Overview {
       if (frame.type === "index_refreshed") indexNews.publish(frame.index);
       else if (frame.seq !== undefined && !UNLISTED.has(frame.type)) news.push(frame);
       if (frame.type === "automation_update") automationNews.publish(frame);
+      if (frame.type === "question_update") questionNews.publish(frame.question);
     }
     if (this.#early !== null) this.#early.push(...news);
-    else if (news.length > 0) this.sessions = update(this.sessions, news);
+    else if (news.length > 0) this.#show(update(this.sessions, news));
+    if (news.length > 0) sessionNews.publish();
+  }
+
+  #show(sessions: Sessions): void {
+    const needs = this.isLoaded ? newNeeds(this.sessions, sessions) : [];
+    this.sessions = sessions;
+    for (const session of needs) needNews.publish(session);
   }
 }
 
@@ -84,6 +106,13 @@ class News<Item> {
 }
 
 export const automationNews = new News<AutomationEvent>();
+export const questionNews = new News<Question>();
+/** The connection is open, perhaps again: what happened before is not repeated, so load it. */
+export const openNews = new News<void>();
+/** A session has begun to need a person. */
+export const needNews = new News<Session>();
+/** Something happened in some session, or may have happened while the connection was lost. */
+export const sessionNews = new News<void>();
 /** Null after a lost connection: missed news is not repeated, so reload. */
 export const indexNews = new News<IndexState | null>();
 

@@ -3,22 +3,30 @@
 
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
+import { colours } from "./code/colours.svelte";
 
 const marked = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }) => escaped(text),
-    code: ({ text, lang }) =>
-      `<div class="code"><div class="code-bar"><span>${escaped(lang?.split(/\s/)[0] ?? "")}</span>` +
-      `<button type="button" class="copy">Copy</button></div>` +
-      `<pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
+    code({ text, lang, raw }) {
+      const language = lang?.split(/\s/)[0] ?? "";
+      // A block that is still being written stays plain: colouring it with each word is slow and flickers.
+      const isComplete = /(`{3}|~{3})\s*$/.test(raw);
+      const inner = (isComplete ? colours.html(text, language.toLowerCase()) : null) ?? escaped(text);
+      return (
+        `<div class="code"><div class="code-bar"><span>${escaped(language)}</span>` +
+        `<button type="button" class="copy">Copy</button></div>` +
+        `<pre tabindex="0"><code>${inner}</code></pre></div>`
+      );
+    },
     link({ href, tokens }) {
       return linked(href, this.parser.parseInline(tokens));
     },
     image: ({ href, text }) => linked(href, `image: ${escaped(text || href)}`),
     table(token) {
       const row = (cells: Tokens.TableCell[], tag: string): string =>
-        `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
+        `<tr>${cells.map((cell) => `<${tag} class="${cell.align ?? ""}">${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
       const body = token.rows.map((cells) => row(cells, "td")).join("");
       return `<div class="table"><table><thead>${row(token.header, "th")}</thead><tbody>${body}</tbody></table></div>`;
     },

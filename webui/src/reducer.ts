@@ -1,6 +1,6 @@
 // Turns events into what the page shows. Pure: tests run this file on a real server's events.
 
-import { NOTHING_TO_REPORT, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
+import { NOTHING_TO_REPORT, rowsOfMessages, rowsOfStep, senderIn, type Row, type Signature, type Step } from "./rows";
 import type { Event, Input, Message, Origin, Session, Snapshot } from "./types";
 
 export interface Turn {
@@ -229,17 +229,20 @@ function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void 
     draft.rows.length = turn.from;
     return;
   }
-  draft.rows = draft.rows.map((row, place) =>
-    place >= turn.from && row.kind === "tool" && row.result === null
-      ? { ...row, result: NOT_FINISHED, isError: true }
-      : row,
-  );
-  if (event.outcome !== "ok") {
-    const { outcome, error, at } = event;
+  const { outcome, error, at } = event;
+  const signature = { at, model: draft.session.model };
+  draft.rows = draft.rows.map((row, place) => (place < turn.from ? row : ended(row, signature)));
+  if (outcome !== "ok") {
     draft.rows.push({ kind: "end", key: `${turn.id}.end`, outcome, error, at });
   } else if (turn.step.text === "" && turn.step.calls.length === 0) {
-    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_TO_REPORT });
+    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_TO_REPORT, ...signature });
   }
+}
+
+function ended(row: Row, signature: Signature): Row {
+  if (row.kind === "text") return { ...row, ...signature };
+  if (row.kind === "tool" && row.result === null) return { ...row, result: NOT_FINISHED, isError: true };
+  return row;
 }
 
 function without(queue: readonly Input[], id: string): Input[] {

@@ -81,6 +81,11 @@ export function short(at: string, now: number): string {
   return `${day.format(moment)}, ${CLOCK.format(moment)}`;
 }
 
+/** "limit until 15:00"; nothing once that has passed. */
+export function limitWords(until: string | null, now: number): string {
+  return until === null || Date.parse(until) <= now ? "" : `limit until ${short(until, now)}`;
+}
+
 /** An instant as text that the server reads in the viewer's zone: "2026-11-17 09:00". */
 export function wallClock(at: string): string {
   const moment = new Date(at);

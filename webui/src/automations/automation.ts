@@ -39,7 +39,39 @@ export function runsAsPlanned(automation: Automation): string[] | null {
   return Array.from({ length: PREVIEW_COUNT }, (_, index) => new Date(Date.parse(next) + index * interval).toISOString());
 }
 
-/** A one-time automation that has run: it needs a new time to run again. */
+/** The days on which a schedule can run at a time of day, as cron writes them. */
+export const DAYS = [
+  ["1-5", "weekdays"],
+  ["*", "every day"],
+  ["1", "Mondays"],
+  ["2", "Tuesdays"],
+  ["3", "Wednesdays"],
+  ["4", "Thursdays"],
+  ["5", "Fridays"],
+  ["6", "Saturdays"],
+  ["0", "Sundays"],
+] as const;
+
+export interface Daily {
+  days: string;
+  /** As time fields have it: 09:00. */
+  time: string;
+}
+
+/** The days and the time of a cron expression; null if it says anything else. */
+export function dailyOf(cron: string): Daily | null {
+  const [minute, hour, date, month, days, ...more] = cron.trim().split(/ +/);
+  const isTime = /^\d{1,2}$/.test(minute ?? "") && /^\d{1,2}$/.test(hour ?? "");
+  if (!isTime || date !== "*" || month !== "*" || !DAYS.some(([each]) => each === days) || more.length > 0) return null;
+  return { days: days!, time: `${hour!.padStart(2, "0")}:${minute!.padStart(2, "0")}` };
+}
+
+export function cronOf({ days, time }: Daily): string {
+  const [hour, minute] = time.split(":").map(Number);
+  return `${minute} ${hour} * * ${days}`;
+}
+
+/** A one-off automation that has run: it needs a new time to run again. */
 export function isDone(automation: Automation): boolean {
   return automation.ended === "done" && automation.schedule.kind === "at";
 }

@@ -25,7 +25,7 @@ export interface History {
 export function history(recall: Recall): History {
   if (recall.status === "pending") return { state: "pending", isFailure: false, note: lastTime(recall) };
   if (recall.status === "running") return { state: "running now", isFailure: false, note: "" };
-  // Only a one-time recall ends by failing: a recurring one continues until it is cancelled.
+  // Only a one-off recall ends by failing: a recurring one continues until it is cancelled.
   if (recall.status === "cancelled" && recall.interval_seconds) {
     return { state: "cancelled", isFailure: false, note: lastTime(recall) };
   }

@@ -3,7 +3,7 @@
 import { call } from "../api";
 import { indexNews } from "../live.svelte";
 import { length } from "../time.svelte";
-import type { IndexState } from "../types";
+import type { IndexState, Meaning } from "../types";
 
 export class Freshness {
   /** Null if the server doesn't say, or doesn't tell this user. */
@@ -24,7 +24,7 @@ export class Freshness {
     if (index === null) {
       void this.#ask();
     } else {
-      this.index = index;
+      this.index = { ...index, meaning: this.index?.meaning };
       this.#onRefreshed();
     }
   };
@@ -45,4 +45,16 @@ export function freshnessWords(index: IndexState, now: number): string {
   }
   const ago = `${length((now - Date.parse(index.refreshed_at)) / 1_000)} ago`;
   return index.is_following ? `Index up to date (${ago})` : `Last indexed ${ago}`;
+}
+
+/** Whether words alone count, and why. */
+export function meaningWords(meaning: Meaning): string {
+  if (meaning.problem) return "by words alone";
+  if (meaning.pending_sessions === 0) return "by words and meaning";
+  return `by words and meaning; ${meaning.pending_sessions.toLocaleString("en")} sessions by words alone so far`;
+}
+
+export function meaningReason(meaning: Meaning): string | undefined {
+  const problem = meaning.problem;
+  return problem ? [problem.message, problem.hint].filter(Boolean).join("; ") : undefined;
 }

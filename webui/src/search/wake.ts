@@ -1,10 +1,9 @@
 // Which past sessions Navi can wake: its own, and those it can adopt from other agents.
 
 import { call } from "../api";
+import { isAdoptable } from "../session/agent";
 import type { Session } from "../types";
 import { place } from "./hits";
-
-const ADOPTABLE = new Set(["claude_code", "codex"]);
 
 export interface Past {
   id: string;
@@ -29,7 +28,7 @@ export function wakeable(past: Past, sessions: ReadonlyMap<string, Session>): Wa
     const live = sessions.get(past.source_session_id ?? "");
     return live ? { name: live.title, live, sessionId: async () => live.id } : null;
   }
-  if (!ADOPTABLE.has(past.source) || past.resume === null || past.is_archived) return null;
+  if (!isAdoptable(past.source) || past.resume === null || past.is_archived) return null;
   return {
     name: past.title || place(past.project),
     live: null,

@@ -1,0 +1,29 @@
+// What will happen next, over all sessions.
+
+import { dayKey, dayWords } from "../day";
+
+export interface AgendaItem {
+  at: string;
+  kind: "recall" | "automation" | "reminder";
+  id: string;
+  session_id: string;
+  session_title: string;
+  title: string;
+}
+
+export interface Day {
+  key: string;
+  title: string;
+  items: AgendaItem[];
+}
+
+/** The items by day, in the order of the server. */
+export function days(items: readonly AgendaItem[], now: number): Day[] {
+  const days: Day[] = [];
+  for (const item of items) {
+    const key = dayKey(item.at);
+    if (days.at(-1)?.key !== key) days.push({ key, title: dayWords(item.at, now), items: [] });
+    days.at(-1)!.items.push(item);
+  }
+  return days;
+}

@@ -1,0 +1,49 @@
+// What needs a person: how many sessions, and which one they are looking at.
+
+import { call, Refused } from "../api";
+import { overview } from "../live.svelte";
+import { router } from "../route.svelte";
+import { needsPerson } from "../sessions";
+
+class Attention {
+  #isVisible = $state(!document.hidden);
+  /** Sessions being marked as read, so that each is marked once. */
+  #marking = new Set<string>();
+
+  constructor() {
+    document.addEventListener("visibilitychange", () => (this.#isVisible = !document.hidden));
+  }
+
+  /** The session that a person is looking at. */
+  readonly #watchedId = $derived(this.#isVisible && router.now.view === "session" ? router.now.id : null);
+
+  /** How many sessions need a person; what they are reading right now doesn't count. */
+  readonly count = $derived.by(() => {
+    let count = 0;
+    for (const session of overview.sessions.values()) {
+      const isBeingRead = session.id === this.#watchedId && session.attention !== "waiting";
+      if (needsPerson(session) && !isBeingRead) count += 1;
+    }
+    return count;
+  });
+
+  /** Call in an effect: marks what is being looked at as read. */
+  markRead(): void {
+    const session = overview.sessions.get(this.#watchedId ?? "");
+    if (session?.unread) void this.#mark(session.id);
+  }
+
+  async #mark(id: string): Promise<void> {
+    if (this.#marking.has(id)) return;
+    this.#marking.add(id);
+    try {
+      await call("PATCH", `/sessions/${id}`, { unread: false });
+      this.#marking.delete(id);
+    } catch (error) {
+      // If the server can't be reached, it is tried again when the list is loaded again.
+      if (!(error instanceof Refused && error.status < 500)) this.#marking.delete(id);
+    }
+  }
+}
+
+export const attention = new Attention();
