@@ -13,6 +13,7 @@ process.py          a command's time, processor time and memory, children includ
 figures.py          percentiles, and the table that is printed
 indexing.py         making the index; nothing changed; one session grew
 searching.py        searching the open index
+hybrid.py           searching by words and by meaning, with a million vectors
 commands.py         `recall` as a new process
 
 floor.py            plain `json.loads` over every line

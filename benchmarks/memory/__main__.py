@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.common import end_children, say, say_machine
-from benchmarks.memory import commands, indexing, rivals, searching
+from benchmarks.memory import commands, hybrid, indexing, rivals, searching
 from benchmarks.memory.figures import Row, table
 from benchmarks.memory.home import BUILD, home
 from benchmarks.memory.stage import Stage, stage
@@ -54,6 +54,7 @@ PARTS: dict[str, Measure] = {
     "full": indexing.measure_full,
     "nothing": indexing.measure_nothing,
     "search": searching.measure,
+    "hybrid": hybrid.measure,
     "commands": commands.measure,
     "grown": _grown,
     "peers": rivals.measure,

@@ -168,7 +168,7 @@ def _exactness(stage: Stage) -> list[Row]:
 
 
 def _grow(stage: Stage) -> list[Ran]:
-    from navi.memory.index_paths import Places
+    from navi.memory.index_paths import IndexPaths
     from navi.memory.read.search import Search
 
     stage.recall("index")
@@ -178,7 +178,7 @@ def _grow(stage: Stage) -> list[Ran]:
             word = f"grown{os.getpid()}x{number}"
             _append(path, word, number)
             runs.append(stage.recall("index"))
-            if not Search(Places(stage.database)).find(word).hits:
+            if not Search(IndexPaths(stage.database)).find(word).hits:
                 raise RuntimeError(f"{word} was appended to {path} and is not found")
     stage.recall("index")
     return runs

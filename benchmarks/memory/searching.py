@@ -74,10 +74,10 @@ def _queries(stage: Stage) -> dict[str, list[str]]:
 
 
 def _mine(stage: Stage, queries: dict[str, list[str]]) -> dict[str, list[float]]:
-    from navi.memory.index_paths import Places
+    from navi.memory.index_paths import IndexPaths
     from navi.memory.read.search import Search
 
-    search = Search(Places(stage.database))
+    search = Search(IndexPaths(stage.database))
     for each in queries.values():
         for query in each:
             search.find(query, limit=LIMIT)

@@ -71,7 +71,6 @@ class NaviRecalls:
     async def running(self, note: Note) -> AsyncIterator[None]:
         python_tuning.prefer_short_waits()
         async with _navi(self._url) as navi:
-            python_tuning.freeze_loaded_objects()
             self._navi = navi
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
@@ -82,7 +81,8 @@ class NaviRecalls:
                         note(self._numbers[each.session_id])
 
             navi.admission.on_deliverable = on_deliverable
-            yield
+            with python_tuning.loaded_objects_frozen():
+                yield
 
     async def schedule(self, jobs: Sequence[Job]) -> None:
         self._numbers = {self._spare.pop(): job.number for job in jobs}
