@@ -45,6 +45,8 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(home / ".local" / "share"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("NAVI_HOME", str(home / "navi"))
+    # Most tests need no real model; those of a machine without any remove this.
+    monkeypatch.setenv("NAVI_MODEL", "scripted")
     return home
 
 

@@ -28,16 +28,18 @@ class ServerProcess:
         database_url: str | None = None,
         settings: Mapping[str, str] = {},
         command: Sequence[str] = NAVI,
+        arguments: Sequence[str] = ("--port", "0"),
     ) -> None:
         self.home = home
         self.database_url = database_url or f"sqlite:///{home / 'navi' / 'navi.sqlite3'}"
-        self._command = command
+        self._command = [*command, "serve", "--no-open", *arguments]
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("NAVI_")
         }
         environment |= {
             "HOME": str(home),
             "NAVI_HOME": str(home / "navi"),
+            "NAVI_MODEL": "scripted",
             # Off by default: few tests need this extra process beside the server.
             "NAVI_INDEX_FOLLOW": "false",
             **settings,
@@ -57,7 +59,7 @@ class ServerProcess:
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*self._command, "serve", "--port", "0", "--no-open"],
+                self._command,
                 env=self.environment,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
@@ -83,7 +85,11 @@ class ServerProcess:
 
     def stop(self) -> int:
         """Like Ctrl-C."""
-        self.process.send_signal(signal.SIGINT)
+        return self.end(signal.SIGINT)
+
+    def end(self, number: signal.Signals) -> int:
+        """Signal only the server itself, as systemd does with KillMode=process."""
+        self.process.send_signal(number)
         return self._reap()
 
     def client(self, *, timeout: float = 30.0) -> Client:

@@ -34,7 +34,7 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """Shared by all tests of a worker that do not need a server of their own."""
     home = tmp_path_factory.mktemp("browser-server")
-    with ServerProcess(home, settings=_settings(home)) as server:
+    with ServerProcess(home, settings=private_settings(home)) as server:
         yield server
 
 
@@ -49,7 +49,7 @@ def own_servers() -> Iterator[ExitStack]:
 def own_server(tmp_path: Path, own_servers: ExitStack) -> ServerProcess:
     """For tests that stop it, or need it empty."""
     home = tmp_path / "own-server"
-    return own_servers.enter_context(ServerProcess(home, settings=_settings(home)))
+    return own_servers.enter_context(ServerProcess(home, settings=private_settings(home)))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -79,7 +79,7 @@ async def open_tab(
     assert problems == []
 
 
-def _settings(home: Path) -> dict[str, str]:
+def private_settings(home: Path) -> dict[str, str]:
     """The scripted model, with a private index and private agent files."""
     return {
         "NAVI_MODEL": "scripted",

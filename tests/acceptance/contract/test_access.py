@@ -12,7 +12,7 @@ from tests.acceptance.contract.conftest import receive
 from tests.server import Client, ServerProcess, navi
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ada_and_bob(server: ServerProcess) -> tuple[str, str]:
     return navi(server, "user", "add", "ada"), navi(server, "user", "add", "bob")
 

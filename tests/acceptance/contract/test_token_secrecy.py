@@ -22,6 +22,7 @@ def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
         yield server
 
 
+@pytest.mark.proof
 async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
     own_server: ServerProcess,
 ) -> None:
@@ -44,7 +45,7 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
         await client.call("GET", "/sessions")
 
 
-def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
+def test_the_person_who_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
     tmp_path: Path,
 ) -> None:
     """Nor does the browser that is opened get either on its command line."""

@@ -51,6 +51,22 @@ def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables
     return output if keep_codes else CODES.sub("", output)
 
 
+def offered(*words: str, shell: str = "bash") -> list[str]:
+    """`words` as typed so far; the last one is not finished."""
+    environment = {
+        **os.environ,
+        "_RECALL_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": " ".join(("recall", *words)),
+        "COMP_CWORD": str(len(words)) if shell != "fish" else words[-1],
+    }
+    script = "from navi.cli.recall.main import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    assert ran.stderr == ""
+    return [line.removeprefix("plain,") for line in ran.stdout.splitlines() if line]
+
+
 def _read(terminal: int) -> Iterator[bytes]:
     while True:
         try:

@@ -59,7 +59,7 @@ def test_jobs_are_taken_once_and_the_file_left_alone(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_job_that_can_not_be_taken_is_named_and_the_rest_is(tmp_path: Path) -> None:
+def test_a_job_that_cannot_be_imported_is_named_and_the_rest_imported(tmp_path: Path) -> None:
     bound = {**JOB, "id": "b", "payload": {**JOB["payload"], "sessionKey": "gone"}}  # type: ignore[dict-item]
     done = run(tmp_path / "home", str(jobs_file(tmp_path, {"id": "x"}, bound, JOB)), "--json")
     assert done.returncode == 1

@@ -92,7 +92,7 @@ def test_unknown_prices_are_said_plainly(busy: World, recall: Recall) -> None:
     assert "MONTH (UTC)" in answer.out
     assert "MODEL" not in answer.out
     assert answer.err.splitlines()[-1] == (
-        "1 model has no known price; its tokens are not counted: some-unknown-model-2099"
+        "1 model has no known price; its cost is left out: some-unknown-model-2099"
     )
 
 

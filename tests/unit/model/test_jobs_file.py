@@ -118,7 +118,7 @@ def test_what_is_over_or_switched_off_does_not_run() -> None:
         camel(kind="unheard_of"),
     ],
 )
-def test_a_job_that_can_not_be_read_is_named_and_the_rest_taken(job: Any) -> None:
+def test_a_job_that_cannot_be_read_is_named_and_the_rest_imported(job: Any) -> None:
     jobs = read(job, {**camel(), "id": "good"})
     assert [each.id for each in jobs.readable] == ["good"]
     [refused] = jobs.refused

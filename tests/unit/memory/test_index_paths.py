@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from navi.memory.index_paths import Places, places
+from navi.memory.index_paths import IndexPaths, index_paths
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from navi.memory.index_paths import Places, places
 )
 def test_everything_lies_beside_the_database(path: str) -> None:
     database = Path(path)
-    where = Places(database)
+    where = IndexPaths(database)
     assert where.texts == database.with_suffix(".texts")
     assert where.lock == database.with_suffix(".lock")
     assert where.file_list == database.with_suffix(".files")
@@ -35,11 +35,11 @@ def test_everything_lies_beside_the_database(path: str) -> None:
         ({}, "{home}/.local/share/recall/recall.duckdb"),
     ],
 )
-def test_the_environment_says_where(environment: dict[str, str], path: str) -> None:
+def test_the_environment_names_the_indexs_folder(environment: dict[str, str], path: str) -> None:
     expected = path.format(home=os.environ["HOME"], here=os.getcwd())
-    assert places(environment).database == Path(expected)
+    assert index_paths(environment).database == Path(expected)
 
 
-def test_nobodys_home_is_no_place() -> None:
+def test_nobodys_home_is_not_a_place() -> None:
     with pytest.raises(RuntimeError, match="home directory"):
-        places({"RECALL_DATA_DIR": "~nobody-of-this-name/x"})
+        index_paths({"RECALL_DATA_DIR": "~nobody-of-this-name/x"})
