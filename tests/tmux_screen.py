@@ -37,8 +37,8 @@ class TmuxScreen:
             if name not in variables:
                 environment.pop(name, None)
         self._environment = environment
-        line = f'before; {shlex.join(command)}; echo "{ENDED}$?]"; stty -g; exec sleep 1000'
-        script = f"before() {{ echo before; stty -g; }}; {line}"
+        after = f'code=$?; stty -g; echo "{ENDED}$code]"; exec sleep 1000'
+        script = f"before() {{ echo before; stty -g; }}; before; {shlex.join(command)}; {after}"
         self._tmux("new-session", "-d", "-x", str(columns), "-y", str(lines), "sh", "-c", script)
         self._tmux("set", "-g", "set-clipboard", "on")
 
@@ -52,21 +52,31 @@ class TmuxScreen:
         """The text with the codes that colour it."""
         return self._tmux("capture-pane", "-p", "-e")
 
-    async def shows(self, *texts: str) -> str:
-        """Wait until all of these are on the screen; return the screen."""
-        await self._becomes(lambda screen: all(text in screen for text in texts), str(texts))
-        return self.text()
+    async def shows(self, *texts: str, without: str | None = None) -> str:
+        """Wait until all of these, and not `without`, are on the screen; return that screen."""
 
-    async def hides(self, text: str) -> str:
-        """Wait until this is not on the screen; return the screen."""
-        await self._becomes(lambda screen: text not in screen, f"no {text!r}")
-        return self.text()
+        def is_shown(screen: str) -> bool:
+            return all(text in screen for text in texts) and (
+                without is None or without not in screen
+            )
 
-    async def _becomes(self, is_right: Callable[[str], bool], what: str) -> None:
+        return await self.becomes(is_shown, f"{texts}, without {without!r}")
+
+    async def becomes(self, is_expected: Callable[[str], bool], expected: str) -> str:
+        """Wait until the screen is as expected and return it.
+
+        Programs draw in steps, so check everything about a screen here, not after a first match.
+        """
+
+        def matching_screen() -> str | None:
+            screen = self.text()
+            return screen if is_expected(screen) else None
+
         try:
-            await eventually(lambda: is_right(self.text()))
+            screen: str = await eventually(matching_screen)
         except AssertionError as error:
-            raise AssertionError(f"waited in vain for {what}:\n{self.text()}") from error
+            raise AssertionError(f"the screen never had {expected}:\n{self.text()}") from error
+        return screen
 
     async def ends(self) -> str:
         """Wait until the command has ended; return what is on the screen then."""
