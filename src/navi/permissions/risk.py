@@ -99,7 +99,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if surroundings.harm > Harm.NONE and surroundings.harm >= own.harm:
         return surroundings
     if command.is_unknown and own.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "may not be what it looks like")
+        return Judgement(Harm.UNKNOWN, "may run something other than it appears to")
     return own
 
 
@@ -352,7 +352,7 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = _worst(inner)
-    # Runners other than these three run whatever the repository calls by that name.
+    # With any other runner, the repository decides which program has that name.
     is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
     options = takewhile(lambda word: word.startswith("-"), command.words[2:])
@@ -376,7 +376,7 @@ def _judge_interpreter(words: Words) -> Judgement:
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
             return Judgement(Harm.UNKNOWN, "runs an unknown module")
-    return Judgement(Harm.CERTAIN, "runs whatever it is given")
+    return Judgement(Harm.CERTAIN, "runs any code on its input")
 
 
 def _is_code_option(word: str) -> bool:
