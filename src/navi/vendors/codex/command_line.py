@@ -1,9 +1,9 @@
 """Codex's command line. Without a terminal, each turn is one run of it.
 
-`codex app-server` runs the turns that may ask. `codex exec` never asks: what needs permission is
-denied, and nobody learns of it before the turn has ended. So it runs only turns in which everything
-would be denied (the policy `deny`; `allow-listed` has to see each call), and those whose arguments
-say that nothing is asked, or are unknown to the app-server.
+`codex app-server` runs the turns that may ask a person. `codex exec` never asks: it denies every
+call that needs permission, and reports that only after the turn. So it runs only turns in which all
+such calls would be denied anyway (the policy `deny`; `allow-listed` has to check each call), and
+turns whose arguments forbid questions or don't exist in the app-server.
 """
 
 from __future__ import annotations
