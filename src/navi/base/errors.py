@@ -156,10 +156,10 @@ class OpenElsewhere(NotDelivered):
 
     kind, http_status = "open_elsewhere", 409
 
-    def __init__(self, client: str, where: str, agent_session_id: str) -> None:
+    def __init__(self, agent: str, location: str, agent_session_id: str) -> None:
         self.agent_session_id = agent_session_id
         super().__init__(
-            f"this session is open in {client} elsewhere ({where}), so its inputs wait",
+            f"this session is open in {agent} elsewhere ({location}), so its inputs wait",
             hint="close it there to deliver them",
         )
 
@@ -182,7 +182,7 @@ class Interrupted(AgentFailed):
     kind = "interrupted"
 
     def __init__(self) -> None:
-        super().__init__("somebody stopped the agent in its terminal")
+        super().__init__("the agent was stopped in its terminal")
 
 
 class PermissionRefused(NaviError):

@@ -91,7 +91,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
     surroundings = _worst([_judge_redirections(command), _judge_assignments(command)])
-    # Secrets outweigh everything but certain harm, whose reason says more.
+    # Secrets outweigh everything but certain harm, whose reason is more specific.
     if max(own.harm, surroundings.harm) < Harm.CERTAIN and _may_show_secrets(command):
         return MAY_SHOW_SECRETS
     # If both are equally harmful, the surroundings count: Claude Code always asks about such

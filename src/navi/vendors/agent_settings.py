@@ -68,7 +68,7 @@ class AgentSettings(ABC):
     hooks_since: ClassVar[Mapping[str, Version]] = {}
     """For events that older versions don't support: the first version that gets the hook."""
     hook_timeouts: ClassVar[Mapping[str, int]] = {}
-    """Timeouts in seconds, for events that need another one than the default."""
+    """Timeouts in seconds, for events that need a longer one than the default."""
     next_step: ClassVar[str]
     """What to do or expect after setup; shown to the person."""
 
@@ -193,7 +193,7 @@ def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[Na
 def _removals(agent: AgentSettings) -> dict[Path, Edit]:
     """The edits that remove Navi from the agent's files.
 
-    Includes the files that earlier setups changed, because CODEX_HOME, say, may have changed since.
+    Includes the files that earlier setups changed: CODEX_HOME, for example, may be different now.
     """
     removals: dict[Path, Edit] = {
         agent.hooks_file: agent.remove_hooks,

@@ -25,7 +25,7 @@ PROOF_BYTES = 1024
 """How many bytes, at the file's start and before the mark, must be unchanged to prove that the file
 only grew."""
 MAX_BAD_LINE_NUMBERS = 20
-"""How many bad lines to list by number; nobody looks at more of them by hand."""
+"""How many bad lines to list by number: as many as a person would check by hand."""
 
 
 class LineParser(ABC):

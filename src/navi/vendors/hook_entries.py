@@ -43,7 +43,7 @@ def add_hooks(
 ) -> None:
     """Add `command` to these events, after removing Navi's hooks from all events.
 
-    `timeouts` has the seconds for events that need another timeout than `TIMEOUT_SECONDS`.
+    `timeouts` has the seconds for events that need more than `TIMEOUT_SECONDS`.
     """
     remove_hooks(settings)
     if settings.get("hooks") is None:

@@ -75,7 +75,7 @@ class Hook(BaseModel):
     @field_validator("tool_input", mode="before")
     @classmethod
     def _storable_object(cls, value: object) -> object:
-        """Drop unstorable arguments of a tool, so that they never cause a report to be rejected."""
+        """Drop a tool's arguments if they can't be stored, rather than reject the report."""
         return value if isinstance(value, dict) and _is_storable(value) else None
 
     @field_validator("permission_suggestions", mode="before")
@@ -87,7 +87,7 @@ class Hook(BaseModel):
     @field_validator("prompt", "error", "last_assistant_message", mode="before")
     @classmethod
     def _first_line(cls, value: object) -> str | None:
-        """Keep the first line; anything else counts as missing, so the report is never rejected."""
+        """Keep the first line. Anything but text counts as missing, so no report is rejected."""
         return first_line(value) if isinstance(value, str) else None
 
     @field_validator("*")

@@ -406,7 +406,7 @@ class ClaudeCodeLineParser(LineParser):
             self._state.next_idx += 1
 
     def _add_turn(self, outcome: str, error: str | None, line: Line, chunk: Chunk) -> None:
-        """Add a turn that was cut short; the file doesn't say who caused it."""
+        """Add a turn that was cut short; the file doesn't record who caused it."""
         key = line.uuid or str(self._state.next_idx)
         chunk.turns.append(PastTurn(key, None, outcome, error, line.timestamp))
 

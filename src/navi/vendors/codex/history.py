@@ -323,7 +323,7 @@ class CodexLineParser(LineParser):
     def _add_turn(
         self, outcome: str, error: str | None, timestamp: datetime | None, chunk: Chunk
     ) -> None:
-        """Add a turn that was cut short; the file doesn't say who caused it."""
+        """Add a turn that was cut short; the file doesn't record who caused it."""
         key = str(self._state.next_idx)
         chunk.turns.append(PastTurn(key, None, outcome, error, timestamp))
 

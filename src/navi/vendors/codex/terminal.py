@@ -49,14 +49,15 @@ class CodexTerminal(PaneAgent):
         resume = ["resume", thread] if thread is not None else []
         model = model_arguments(request.session.model)
         tools = tool_arguments(self._launch.access, self._home)
-        own, folder = app_server_arguments(self._launch.arguments), shared_folder()
-        if own is None or folder is None or not self._supports_shared_servers():
+        server_arguments, folder = app_server_arguments(self._launch.arguments), shared_folder()
+        if server_arguments is None or folder is None or not self._supports_shared_servers():
             options = ["--no-daemon", NO_QUESTION_AT_LIMITS, *self._launch.arguments]
             return [command, *resume, *options, *model, *tools]
         # With a shared server, a resumed thread keeps its permissions.
         rights = self._launch.arguments if thread is None else ()
         terminal = [command, *resume, NO_QUESTION_AT_LIMITS, *rights, *model]
-        return shared_command(folder, [command, "app-server", *own, ASK_FEATURE, *tools], terminal)
+        server = [command, "app-server", *server_arguments, ASK_FEATURE, *tools]
+        return shared_command(folder, server, terminal)
 
     def _supports_shared_servers(self) -> bool:
         version = installed_version(self._launch.command, self._launch.environment.get("PATH"))
