@@ -138,9 +138,9 @@ class NoModel(AgentFailed):
 
     kind, http_status = "no_model", 409
 
-    def __init__(self, *, can_be_another_agent: bool = True) -> None:
+    def __init__(self, *, suggests_other_agents: bool = True) -> None:
         hint = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL and restart the server"
-        if can_be_another_agent:
+        if suggests_other_agents:
             hint += ", or install Claude Code or Codex"
         super().__init__("no model is set up", hint=hint)
 
@@ -156,16 +156,16 @@ class OpenElsewhere(NotDelivered):
 
     kind, http_status = "open_elsewhere", 409
 
-    def __init__(self, client: str, where: str, agent_session_id: str) -> None:
+    def __init__(self, agent: str, location: str, agent_session_id: str) -> None:
         self.agent_session_id = agent_session_id
         super().__init__(
-            f"this session is open in {client} elsewhere ({where}), so its inputs wait",
+            f"this session is open in {agent} elsewhere ({location}), so its inputs wait",
             hint="close it there to deliver them",
         )
 
 
 class IterationLimit(NaviError):
-    """The agent used up the model requests that one turn may make."""
+    """The turn reached its limit of model requests."""
 
     kind = "max_iterations"
 
@@ -182,7 +182,7 @@ class Interrupted(AgentFailed):
     kind = "interrupted"
 
     def __init__(self) -> None:
-        super().__init__("somebody stopped the agent in its terminal")
+        super().__init__("the agent was stopped in its terminal")
 
 
 class PermissionRefused(NaviError):
@@ -199,7 +199,7 @@ class PermissionRefused(NaviError):
 
 
 class UsageLimit(NaviError):
-    """The vendor accepts no requests for now. It may say when that ends, or how long it lasts."""
+    """The vendor refuses requests for now. It may report when that ends, or how long it lasts."""
 
     kind, http_status = "limit", 429
 

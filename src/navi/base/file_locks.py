@@ -1,4 +1,4 @@
-"""Locks on files (flock). The kernel releases them when their holder ends, however it ends."""
+"""Locks on files (flock). The kernel releases them when their process ends, even if killed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def lock_file(path: Path) -> int:
-    """Lock the file, which is created if missing; closing the returned descriptor unlocks it.
+    """Lock the file, creating it if necessary. Closing the returned descriptor unlocks it.
 
     Raises BlockingIOError if the lock is held, another OSError if the file can't be opened.
     """

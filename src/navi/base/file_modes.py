@@ -1,7 +1,7 @@
-"""Who may read what Navi writes.
+"""Keeps other users of the machine out of Navi's files.
 
-Navi's umask closes its own files to other users. Agents work for the person who started Navi, so
-they run with that person's umask.
+Navi sets a private umask for itself. Agents work for the person who started Navi, so they run with
+that person's umask.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Exposure(NamedTuple):
 
 
 def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
-    """The worst that other users can do to `folder` and Navi's files in it, or None if nothing."""
+    """The worst access other users have to `folder` or the files in it; None if they have none."""
     if _mode(folder) & stat.S_IWOTH:
         return Exposure(True, "every user can replace files in it", f"chmod go-w {quote(folder)}")
     for path in paths:

@@ -36,7 +36,7 @@ def token_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def address_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Says where this home's server listens; see `served_address`."""
+    """The file with the address of this home's server; see `served_address`."""
     return home(environment) / "address"
 
 

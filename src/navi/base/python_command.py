@@ -1,4 +1,4 @@
-"""The command that runs a module with the Python that runs this."""
+"""The command that runs a module with this process's Python."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import sys
 
 
 def python_module(name: str, *arguments: str) -> list[str]:
-    """Runs the module `name`. -P: don't import from the current folder, which may be anybody's."""
+    """Runs the module `name`. -P: don't import from the current folder, which may be untrusted."""
     return [sys.executable, "-P", "-m", name, *arguments]

@@ -1,4 +1,4 @@
-"""The address of this home's server, in a file where commands and hooks find it.
+"""The address of this home's server, in a file that commands and hooks read.
 
 The server locks the file for as long as it runs. An unlocked file was left behind by a server that
 was killed, and is ignored. `navi/hook.py` reads the file in the same way.
@@ -16,7 +16,7 @@ from navi.base.paths import address_file
 
 
 def served_address(environment: Mapping[str, str] = os.environ) -> str | None:
-    """Where this home's server listens; None if there is none, or it is still starting."""
+    """The address of this home's server; None if none is running or it is still starting."""
     return _read(address_file(environment)) or None
 
 
@@ -58,17 +58,18 @@ def _lock(path: Path) -> int | None:
             os.close(descriptor)
             if _read(path) is not None:
                 return None
-            continue  # only a command that was reading it
+            continue  # a command had locked it to read it
         if _is_file(path, descriptor):
             os.ftruncate(descriptor, 0)
             return descriptor
-        os.close(descriptor)  # its server ended just then, and removed it
+        os.close(descriptor)  # another server has just ended and removed the file
 
 
 def _read(path: Path) -> str | None:
     """The text of the file if a server holds it, else None.
 
-    Takes a shared lock for a moment, so that two commands don't take each other for a server.
+    Takes a shared lock, so that two commands that read it at once don't mistake each other for a
+    server.
     """
     try:
         with path.open() as file:

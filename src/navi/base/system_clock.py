@@ -15,7 +15,8 @@ class SystemClock:
 def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
     """The machine's zone, always one with an IANA name, which cron expressions need.
 
-    If the machine states only rules, as with TZ=CET-1CEST, a zone with the same offsets is used.
+    If the machine's setting is only a rule, such as TZ=CET-1CEST, a zone with the same offsets is
+    used.
     """
     if variable := environment.get("TZ"):
         zone = _load_zone(_after_zoneinfo(variable.removeprefix(":")))
@@ -49,7 +50,7 @@ def _load_zone(name: str) -> tzinfo | None:
 
 
 def _similar_zone() -> tzinfo:
-    """A zone whose offsets in January and July, in any order, are the machine's; else UTC.
+    """A zone with the machine's offsets in January and July, in any order; UTC if there is none.
 
     Prefers the same abbreviations, then the same offset in July, then the plainest name: CET rather
     than Europe/Oslo.

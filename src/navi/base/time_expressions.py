@@ -1,6 +1,6 @@
 """Reads the times that people and agents write, and writes instants back in words.
 
-A small grammar of our own: a text has exactly one meaning, or is refused with examples that work.
+The grammar is small: a text has exactly one meaning, or is refused with examples that work.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _read_now(query: _Query) -> datetime | None:
 
 
 _UNIT_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
-"""Seconds per unit, from the longest to the shortest: their order in a duration."""
+"""Seconds per unit, in the order in which units occur in a duration: longest first."""
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
 _UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
 _DURATION_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")

@@ -59,8 +59,8 @@ def _day(words: str, today: date) -> date | None:
 
 
 def _moment(words: str, now: datetime, timezone: tzinfo) -> datetime | None:
-    """`14:30` is the last time it was 14:30; `yesterday 14:30` takes any day that `_day` reads.
-    None for other texts."""
+    """Reads `14:30`, which is the last time it was 14:30, and `yesterday 14:30`, with any day that
+    `_day` reads. None for other texts."""
     day_name, _, clock = words.rpartition(" ")
     today = now.astimezone(timezone).date()
     day = _day(day_name.removesuffix(" at"), today) if day_name else today

@@ -1,4 +1,4 @@
-"""Writes a file as a whole, so that a kill at any moment leaves the old one or the new one."""
+"""Replaces files in one step, so that a crash leaves either the old file or the new one."""
 
 from __future__ import annotations
 

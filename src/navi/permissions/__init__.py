@@ -7,7 +7,7 @@ risk_table.py     commands that do harm or that people must decide about, with t
 script_risk.py    commands that need more than a table, such as sed, awk and find
 readers_table.py  commands that only read
 checks_table.py   test and lint commands, the only ones allowed to run other code
-judgement.py      what risk.py decides about one command, and why
+judgement.py      the verdict of risk.py about one command, and the reason
 tool_risk.py      how risky an agent's tool call is
 guards.py         `ask` rules that narrow a wide `allow` rule
 bash_rule.py      the syntax of a Bash rule, and which commands it matches

@@ -1,6 +1,6 @@
 """Claude Code's rules for Bash, and which commands they match.
 
-tests/acceptance/clients/test_permission_rules.py measured them with Claude Code 2.1.325. A rule is
+tests/acceptance/clients/test_permission_rules.py checks them against Claude Code 2.1.325. A rule is
 compared with each command of a line, using the words the command receives, so quotes hide nothing.
 `Bash(x:*)` matches `x` with or without arguments; `*` matches anything; `\\*` is a literal star;
 all other characters match themselves. Redirections are ignored.

@@ -79,7 +79,8 @@ _EXACT_WITH = [
     ("golangci-lint run", CHECKS, "--timeout -v -E -D --enable --disable --fast"),
 ]  # fmt: skip
 # Each row has two lists of options. Without an option from the first list, the command would change
-# files. It is allowed only exactly as run, with such an option, and with none outside both lists.
+# files. It is allowed only exactly as run, with at least one option from the first list, and with
+# no option outside the two lists.
 _EXACT_WITH_ONE_OF = [
     ("ruff format", "--check --diff", "-q --quiet"),
     ("black", "--check --diff", "-q --quiet -l --line-length"),

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     needs_one_of: frozenset[str] = frozenset()
     """Without at least one of these options, the command rewrites files."""
     guards: tuple[str, ...] | None = None
-    """What a wide rule needs besides SHARED_GUARDS; None if no guards would make it safe."""
+    """The guards of a wide rule besides SHARED_GUARDS; None if no guards would make it safe."""
 
 
 class Judgement(NamedTuple):
@@ -53,7 +53,7 @@ class Judgement(NamedTuple):
     head: Words | None = None
     """The words with which a wide rule for the command begins; None if it can't have one."""
     guards: tuple[str, ...] | None = None
-    """What that rule needs besides SHARED_GUARDS; None if no guards would make it safe."""
+    """The guards of that rule besides SHARED_GUARDS; None if no guards would make it safe."""
 
 
 DYNAMIC_ARGUMENTS = "has arguments that are known only at run time"

@@ -91,7 +91,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
     surroundings = _worst([_judge_redirections(command), _judge_assignments(command)])
-    # Secrets outweigh everything but certain harm, whose reason says more.
+    # Secrets outweigh everything but certain harm, whose reason is more specific.
     if max(own.harm, surroundings.harm) < Harm.CERTAIN and _may_show_secrets(command):
         return MAY_SHOW_SECRETS
     # If both are equally harmful, the surroundings count: Claude Code always asks about such
@@ -99,7 +99,7 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if surroundings.harm > Harm.NONE and surroundings.harm >= own.harm:
         return surroundings
     if command.is_unknown and own.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "may not be what it looks like")
+        return Judgement(Harm.UNKNOWN, "may run something other than it appears to")
     return own
 
 
@@ -352,7 +352,7 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = _worst(inner)
-    # Runners other than these three run whatever the repository calls by that name.
+    # With any other runner, the repository decides which program has that name.
     is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
     options = takewhile(lambda word: word.startswith("-"), command.words[2:])
@@ -376,7 +376,7 @@ def _judge_interpreter(words: Words) -> Judgement:
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
             return Judgement(Harm.UNKNOWN, "runs an unknown module")
-    return Judgement(Harm.CERTAIN, "runs whatever it is given")
+    return Judgement(Harm.CERTAIN, "runs any code on its input")
 
 
 def _is_code_option(word: str) -> bool:

@@ -79,7 +79,7 @@ _HARMFUL_SUBCOMMANDS = {
 }
 # Neither harmless nor clearly harmful: people decide, one command at a time.
 _UNDECIDED = {
-    "installs what a lock file or list names, from the network": [
+    "installs the packages in a lock file or list, from the network": [
         "npm install", "npm i", "npm ci", "yarn install", "pnpm install", "pnpm i", "bun install",
         "uv sync", "bundle install", "cargo fetch", "go mod", "composer install", "poetry install",
         "pip install",
@@ -94,7 +94,7 @@ _UNDECIDED = {
         "systemctl cat", "git var",
     ],
     "leaves the folders Claude Code confines commands to": ["pushd", "popd", "dirs"],
-    # They can run code: `read 'a[$(x)]'` runs what is between the brackets.
+    # They can run code: `read 'a[$(x)]'` runs `x`.
     "sets variables of the shell": [
         "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",
         "readarray", "getopts",
@@ -107,7 +107,7 @@ _UNDECIDED = {
         "swift test", "swift build", "deno test", "deno check", "deno lint", "mocha", "rspec",
         "phpunit", "mix test", "ctest", "docker compose up",
     ],
-    "builds an image, running what its file says": ["docker build", "docker compose build"],
+    "builds an image, running the commands in its file": ["docker build", "docker compose build"],
     "runs a file in this shell": ["source", "."],
 }  # fmt: skip
 

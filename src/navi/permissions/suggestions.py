@@ -34,7 +34,7 @@ USES_FOR_HIGH = 50
 USES_FOR_MEDIUM = 10
 MAX_EXAMPLES = 3
 MAX_PROJECTS = 5
-# How many exact commands to suggest from one group: with the confidence `review`, and with more.
+# How many exact commands one group may suggest with the confidence `review`, and with a higher one.
 MAX_FOR_REVIEW = 5
 MAX_CONFIDENT = 10
 LONGEST_RULE = 200
@@ -180,7 +180,7 @@ _NEED_NO_RULE = frozenset(
 
 
 def _is_judged_with_another(index: int, line: JudgedLine) -> bool:
-    """Whether a rule for this command would name another one: its wrapper, or what it wraps."""
+    """Whether a rule must name another command instead: its wrapper, or the one it wraps."""
     command = line.commands[index]
     if command.name is not None and base_name(command.name) in HARMLESS_WRAPPERS:
         return any(other.parent == index for other in line.commands)
@@ -324,7 +324,7 @@ class _Group:
         reason = judgement.reason
         if judgement.harm <= Harm.RUNS_CHECKS:
             reason += (
-                " as it was run, but no exact rule would help, and other arguments can do harm"
+                " as it was run, but no exact rule would help, and other arguments may do harm"
             )
         result.skipped.append(uses.as_skipped(f"{' '.join(self.head)} *", reason))
 

@@ -37,7 +37,7 @@ _BY_HARM = {
 def is_listed(rules: Sequence[str], tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether the call is harmless, or allowed by rules like `Bash(npm test:*)` or `WebFetch`.
 
-    Every command of a line must be.
+    A shell line qualifies only if each of its commands does.
     """
     command = arguments.get("command")
     if tool.lower() not in COMMAND_TOOLS or not isinstance(command, str):
@@ -71,4 +71,4 @@ def risk_of(tool: str, arguments: Mapping[str, Any]) -> tuple[Risk, str]:
         return Risk.HIGH, "uses the network"
     if name.startswith("mcp__"):
         return Risk.UNKNOWN, f"a tool of the MCP server {tool.split('__')[1]}"
-    return Risk.UNKNOWN, "Navi doesn't know this tool"
+    return Risk.UNKNOWN, "an unknown tool"

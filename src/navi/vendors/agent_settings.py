@@ -16,7 +16,7 @@ from navi.base import paths
 from navi.base.errors import NaviError
 from navi.vendors import hook_entries, json_edit
 from navi.vendors.agent_commands import HOOK_WRAPPER, MCP_WRAPPER, hook_command, mcp_command
-from navi.vendors.installed_version import Version, in_words, installed_version, known_events
+from navi.vendors.installed_version import Version, installed_version, known_events, version_text
 from navi.vendors.settings_file import (
     Change,
     Edit,
@@ -58,7 +58,7 @@ def navi_server(address: str | None, environment: Mapping[str, str] = os.environ
 
 
 class AgentSettings(ABC):
-    """The settings files of one agent. Each vendor knows where they are and how to add a server."""
+    """The settings files of one agent. Subclasses define where they are and how to add a server."""
 
     title: ClassVar[str]
     driver: ClassVar[str]
@@ -66,11 +66,11 @@ class AgentSettings(ABC):
     hook_events: ClassVar[Sequence[str]]
     """The events to which Navi adds its hook."""
     hooks_since: ClassVar[Mapping[str, Version]] = {}
-    """The first version that gets the hook, for those events that not every version knows."""
+    """For events that older versions don't support: the first version that gets the hook."""
     hook_timeouts: ClassVar[Mapping[str, int]] = {}
-    """How many seconds the hook may take, where that is unusual."""
+    """Timeouts in seconds, for events that need a longer one than the default."""
     next_step: ClassVar[str]
-    """Tells the person what to do or expect after setup."""
+    """What to do or expect after setup; shown to the person."""
 
     def __init__(self, hooks_file: Path, server_file: Path) -> None:
         self.hooks_file = hooks_file.absolute()
@@ -87,18 +87,18 @@ class AgentSettings(ABC):
     def find_server(self, text: str) -> McpServer | None: ...
 
     def known_hook_events(self) -> Sequence[str]:
-        """Those of `hook_events` that the installed version knows. Runs the program."""
+        """The `hook_events` that the installed version supports. Runs the program."""
         return known_events(self.hook_events, self.hooks_since, installed_version(self.program))
 
     def _unknown_hooks(self, events: Iterable[str]) -> str | None:
-        """Which hooks for these events do harm in the installed version, if any do."""
+        """Names the hooks that would break the installed version; None if there are none."""
         version = installed_version(self.program)
         usable = known_events(events, self.hooks_since, version)
         unknown = [each for each in events if each not in usable]
         if version is None or not unknown:
             return None
         names = ", ".join(unknown)
-        return f"{self.title} {in_words(version)} is too old for Navi's hook for {names}"
+        return f"{self.title} {version_text(version)} is too old for Navi's hook for {names}"
 
     def remove_hooks(self, text: str) -> str:
         return json_edit.edit(text, hook_entries.remove_hooks)
@@ -106,7 +106,8 @@ class AgentSettings(ABC):
     def plan_installation(self, address: str | None) -> list[Change]:
         """The changes that make the agent report to Navi and use its tools.
 
-        Without an address, they only find the server that has written its own to the home.
+        Without an address, hooks and tools find only a server that has written its address to
+        Navi's home.
         """
         hook, server = hook_command(self.driver, address), navi_server(address)
         events = self.known_hook_events()
@@ -134,7 +135,7 @@ class AgentSettings(ABC):
         return bool(hooks) or server is not None
 
     def defects(self) -> list[str]:
-        """What is wrong with Navi's entries: why they don't work, or would do harm."""
+        """The reasons why Navi's entries don't work or would do harm."""
         hooks, server = self._entries()
         problems = []
         if missing := [event for event in self.known_hook_events() if event not in hooks]:
@@ -157,8 +158,9 @@ class AgentSettings(ABC):
     def foreign_targets(self, address: str | None, served_address: str) -> list[str]:
         """Programs, addresses and homes in Navi's entries that belong to another installation.
 
-        `address` is what `plan_installation` would write, `served_address` where the server listens
-        now. Hooks look for it themselves; a server's entry with an address does not.
+        `address` is the one that `plan_installation` would write; `served_address` is where Navi's
+        server listens now. Only the entry for the tools may contain the latter, because hooks find
+        it in Navi's home.
         """
         hooks, server = self._entries()
         own_hooks = _targets([hook_command(self.driver, address)], None)
@@ -191,7 +193,7 @@ def plan_removal(agents: Iterable[AgentSettings]) -> tuple[list[Change], list[Na
 def _removals(agent: AgentSettings) -> dict[Path, Edit]:
     """The edits that remove Navi from the agent's files.
 
-    Includes the files that earlier setups changed, because CODEX_HOME, say, may have changed since.
+    Includes the files that earlier setups changed: CODEX_HOME, for example, may be different now.
     """
     removals: dict[Path, Edit] = {
         agent.hooks_file: agent.remove_hooks,
@@ -206,7 +208,7 @@ def _removals(agent: AgentSettings) -> dict[Path, Edit]:
 
 
 def receipts_folder() -> Path:
-    """Where Navi keeps agents' settings as they were before it changed them."""
+    """The folder with the original text of the agents' settings that Navi has changed."""
     return paths.home() / "setup"
 
 

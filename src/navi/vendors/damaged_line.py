@@ -1,4 +1,4 @@
-"""Reads as much as possible of a line that a decoder has refused.
+"""Reads as much as possible of a line that a decoder has rejected.
 
 Agents cut texts in the middle of an emoji, which leaves half a surrogate pair; disks and editors
 leave bytes that are not UTF-8; new versions write a number where a text used to be. Repairing is
@@ -15,7 +15,7 @@ import msgspec
 T = TypeVar("T")
 
 BLANK = b"\xef\xbb\xbf \t\r"
-"""What may come before a line's object: white space and a byte order mark."""
+"""Bytes that may precede a line's object: white space and a byte order mark."""
 
 _object_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -40,7 +40,7 @@ def may_be_incomplete(line: bytes) -> bool:
 def decode_damaged(
     line: bytes, decoder: msgspec.json.Decoder[T], expendable: frozenset[str]
 ) -> T | None:
-    """What can be decoded of the line; None if nothing can.
+    """Decode as much of the line as possible; None if nothing can be decoded.
 
     The `expendable` fields are dropped if the line can't be decoded with them: it is better to
     lose a time than a text.

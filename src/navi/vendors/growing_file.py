@@ -1,4 +1,4 @@
-"""Reads the lines of a growing file. A mark tells the next reading where to continue."""
+"""Reads the lines of a growing file. A mark records where the next reading continues."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from navi.vendors.damaged_line import is_whole, may_be_incomplete
 from navi.vendors.source import Chunk, Reading, Rewritten
 
 BLOCK_BYTES = 128 * 1024
-"""How much to read at once: small enough to stay in the processor's cache while it is decoded."""
+"""How much to read at once: small enough to stay in the processor's cache during decoding."""
 CHUNK_BYTES = 4 * 1024 * 1024
-"""How much of a file makes a chunk: enough to be worth a write, and several fit in memory."""
+"""The size of a chunk: worth a write to the index, yet several fit in memory."""
 LONGEST_LINE_BYTES = 128 * 1024 * 1024
 """No agent writes longer lines. Longer ones are skipped and counted, not kept in memory."""
 PROOF_BYTES = 1024
 """How many bytes, at the file's start and before the mark, must be unchanged to prove that the file
 only grew."""
 MAX_BAD_LINE_NUMBERS = 20
-"""How many bad lines to list by number; nobody looks at more of them by hand."""
+"""How many bad lines to list by number: as many as a person would check by hand."""
 
 
 class LineParser(ABC):

@@ -43,17 +43,17 @@ def add_hooks(
 ) -> None:
     """Add `command` to these events, after removing Navi's hooks from all events.
 
-    `timeouts` has the events at which it may take longer than `TIMEOUT_SECONDS`.
+    `timeouts` has the seconds for events that need more than `TIMEOUT_SECONDS`.
     """
     remove_hooks(settings)
     if settings.get("hooks") is None:
         settings["hooks"] = {}
     if not isinstance(hooks := settings["hooks"], dict):
-        raise ValueError('"hooks" in it is not an object')
+        raise ValueError('its "hooks" is not an object')
     for event in events:
         groups = hooks.setdefault(event, [])
         if not isinstance(groups, list):
-            raise ValueError(f'"{event}" in it is not a list of hooks')
+            raise ValueError(f'its "{event}" is not a list of hooks')
         timeout = timeouts.get(event, TIMEOUT_SECONDS)
         entry = {"type": "command", "command": command, "timeout": timeout}
         groups.append({"hooks": [entry]})

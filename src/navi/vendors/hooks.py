@@ -1,6 +1,6 @@
-"""What agents report through their hooks, and how Navi answers, in Claude Code's format.
+"""The reports of agents' hooks, and Navi's answers, in Claude Code's format.
 
-Other agents adopted that format's events and fields; each vendor's hooks.py says what differs.
+Other agents have adopted its events and fields; each vendor's hooks.py defines the differences.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ TURN_EVENTS = frozenset(
 )
 """The events at which an agent's turn begins or ends."""
 IDLE_NOTIFICATION = "idle_prompt"
-"""The type of a notification that only says that the agent is idle."""
+"""The type of a notification that only reports that the agent is idle."""
 LONGEST_PATH = 4_096
 """The longest path on Linux."""
 
 
 def _require_agent_session_id(value: str) -> str:
     if not is_agent_session_id(value):
-        raise ValueError("this can't be the id of an agent's session")
+        raise ValueError("not a valid id of an agent's session")
     return value
 
 
@@ -75,7 +75,7 @@ class Hook(BaseModel):
     @field_validator("tool_input", mode="before")
     @classmethod
     def _storable_object(cls, value: object) -> object:
-        """Never refuse a report because of what a tool was called with."""
+        """Drop a tool's arguments if they can't be stored, rather than reject the report."""
         return value if isinstance(value, dict) and _is_storable(value) else None
 
     @field_validator("permission_suggestions", mode="before")
@@ -87,7 +87,7 @@ class Hook(BaseModel):
     @field_validator("prompt", "error", "last_assistant_message", mode="before")
     @classmethod
     def _first_line(cls, value: object) -> str | None:
-        """Keep the first line. Never refuse a report because of what a person typed."""
+        """Keep the first line. Anything but text counts as missing, so no report is rejected."""
         return first_line(value) if isinstance(value, str) else None
 
     @field_validator("*")
@@ -111,9 +111,9 @@ class HookDialect:
     driver: ClassVar[str]
     events: ClassVar[Sequence[str]]
     """The events to which `navi setup` adds Navi's hook. Each hook slows the agent down, and an
-    agent that doesn't know one of the events ignores the whole settings file."""
+    agent that doesn't support one of the events ignores the whole settings file."""
     since: ClassVar[Mapping[str, tuple[int, int, int]]] = {}
-    """The first version that gets Navi's hook, for those events that not every version knows."""
+    """For events that older versions don't support: the first version that gets Navi's hook."""
     states: ClassVar[Mapping[str, SessionState]] = STATES
     """The session's state after an event."""
     reads_answers_with_results: ClassVar[bool] = False
@@ -140,11 +140,11 @@ class HookDialect:
         )
 
     def questions(self, hook: Hook, call_id: str) -> Sequence[NewQuestion]:
-        """What the agent's dialog asks; nothing if only the dialog itself can answer."""
+        """The questions in the agent's dialog; none if only the dialog itself can answer them."""
         return ()
 
     def decision_answer(self, hook: Hook, closed: Sequence[Question]) -> dict[str, Any]:
-        """The answer that decides for the person, once the questions are closed."""
+        """The answer with the person's decision, once the questions are closed."""
         raise NotImplementedError
 
     def next_input_answer(self, text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which version of an agent is installed, and which of Navi's hooks it knows."""
+"""An agent's installed version, and the hook events that it supports."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 Version = tuple[int, int, int]
 
 VERSION = re.compile(r"\b(\d+)\.(\d+)\.(\d+)\b")
-LONGEST_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0
 
 
 def known_events(
     events: Iterable[str], since: Mapping[str, Version], version: Version | None
 ) -> list[str]:
-    """The events that this version knows; `since` has those that not every version does.
+    """The events that this version supports; if it is None, those that every version does.
 
-    If the version is unknown, those that all know.
+    `since` maps each newer event to the first version that supports it.
     """
     return [
         each
@@ -30,7 +30,7 @@ def known_events(
 
 
 def installed_version(command: str, path: str | None = None) -> Version | None:
-    """The version of the program; None if there is none, or it doesn't say."""
+    """The version of the program; None if it is not installed or prints no version."""
     program = shutil.which(command, path=path)
     if program is None:
         return None
@@ -43,7 +43,7 @@ def installed_version(command: str, path: str | None = None) -> Version | None:
 
 @lru_cache(maxsize=8)
 def _version(program: str, _changed_at: int) -> Version | None:
-    """Running the program takes a moment, so do it once for each that was installed."""
+    """Cached, because running the program takes a moment."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -51,7 +51,7 @@ def _version(program: str, _changed_at: int) -> Version | None:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=LONGEST_SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
@@ -60,5 +60,5 @@ def _version(program: str, _changed_at: int) -> Version | None:
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
 
-def in_words(version: Version) -> str:
+def version_text(version: Version) -> str:
     return ".".join(map(str, version))

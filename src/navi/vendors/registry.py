@@ -1,4 +1,4 @@
-"""All agents that Navi knows, built in or from other packages."""
+"""All agents that Navi supports, built in or from other packages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Reversible changes to settings files that belong to other programs.
 
 A change is planned, can be shown as a diff, and is then written in one step. The file keeps its
-mode, its owner and the symbolic links to it. Files that are read-only, malformed or edited since
-the plan are refused. A receipt keeps the old text, so an undo restores every byte; if the file was
-edited after the change, the undo removes only Navi's entries.
+mode, its owner and the symbolic links to it. A file that is read-only, malformed or edited since
+the plan is left alone. A receipt keeps the old text, so an undo restores every byte; if the file
+was edited after the change, the undo removes only Navi's entries.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SettingsChanged(NaviError):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What it takes to undo a change."""
+    """The information needed to undo a change."""
 
     path: str
     before: str | None
@@ -75,7 +75,7 @@ class Change:
     after: str | None
     receipts_file: Path
     receipts: Sequence[Receipt]
-    """What `receipts_file` will hold."""
+    """The new content of `receipts_file`."""
     is_undo: bool = False
 
     @property
@@ -174,7 +174,7 @@ def read(path: Path) -> str | None:
 
 
 def read_as(path: Path, parse: Callable[[str], T]) -> T:
-    """What `parse` makes of the file; a missing file counts as an empty one."""
+    """The file as `parse` reads it; a missing file counts as an empty one."""
     try:
         return parse(read(path) or "")
     except ValueError as error:
@@ -191,7 +191,7 @@ def read_receipts(file: Path) -> list[Receipt]:
         # Earlier versions of `navi setup` kept one receipt, not a list.
         return [_receipt(entry) for entry in (entries if isinstance(entries, list) else [entries])]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnusableSettings(file, "it is not what Navi wrote there") from error
+        raise UnusableSettings(file, "its content is not what Navi wrote") from error
 
 
 def _receipt(entry: dict[str, Any]) -> Receipt:

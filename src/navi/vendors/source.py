@@ -21,7 +21,7 @@ from navi.memory.model import (
 
 
 class Rewritten(NaviError):
-    """The mark doesn't fit the file, which has to be read from its start."""
+    """The mark doesn't match the file, which has to be read from its start."""
 
     kind = "rewritten"
 
@@ -34,8 +34,8 @@ class Chunk:
     """The rows from one part of a file.
 
     A later chunk may have a fuller version of a row: a message with the same `idx`, a usage with
-    the same `key`. It replaces the earlier one. A call has one output, in any later chunk. A turn
-    that appears again is the same.
+    the same `key`. It replaces the earlier one. A call has at most one output, possibly in a later
+    chunk. A turn that appears again has not changed.
     """
 
     messages: list[PastMessage] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Chunk:
     outputs: list[PastOutput] = field(default_factory=list)
     usages: list[PastUsage] = field(default_factory=list)
     has_excerpts: bool = False
-    """Whether `outputs` are excerpts already, as another machine made them."""
+    """Whether another machine has already cut `outputs` to excerpts."""
     turns: list[PastTurn] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ class Reading(Iterator[Chunk]):
     """A file being read. Keeps at most one chunk in memory."""
 
     session: PastSession
-    """What the file, from its start up to here, says about the session, even if reading began at a
+    """The session as described by the file from its start up to here, even if reading began at a
     mark."""
 
     @property
@@ -81,14 +81,14 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, file: SessionFile, mark: bytes | None = None) -> Reading:
-        """Read from `mark`, or else from the start. Raises `Rewritten` if the mark doesn't fit."""
+        """Read from `mark`, or else from the start. Raises `Rewritten` if it doesn't match."""
 
     @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
         """The command that resumes the session, to run in `cwd`; None if no command can."""
 
     def session_id(self, path: str) -> str | None:
-        """Our id of the file's session; None to derive it from the path, as for all files here."""
+        """Navi's id for the file's session; None to derive it from the path, as is usual."""
         return None
 
     def folders(self) -> list[str]:
@@ -104,7 +104,7 @@ class Source(ABC):
         return path
 
     def parent_path(self, path: str) -> str | None:
-        """The session file that this file of a sub-agent goes with, if its path tells."""
+        """The parent's session file, if the path shows that this is a sub-agent's."""
         return None
 
     def deletes_after(self) -> timedelta | None:
@@ -114,6 +114,6 @@ class Source(ABC):
     def stamp(self) -> str | None:
         """A value that changes whenever `discover` would yield something else.
 
-        None if only running `discover` can tell.
+        None if there is no quicker check than `discover` itself.
         """
         return None

@@ -1,4 +1,4 @@
-"""The base class of every agent. A new agent is a subclass in a folder of its own.
+"""The base class of every agent. Each agent is a subclass, in its own folder.
 
 Methods import what they return, so that searching the memory loads no driver.
 """
@@ -39,19 +39,19 @@ class Vendor:
     """The environment variable in which MCP servers may find the agent's session id."""
 
     def source(self) -> Source | None:
-        """What reads the agent's sessions for the index."""
+        """The reader of the agent's sessions for the index."""
         return None
 
     def driver(self, launch: Launch) -> Driver | None:
-        """What runs the agent's turns without a terminal."""
+        """The driver that runs the agent's turns without a terminal."""
         return None
 
     def terminal(self, launch: Launch) -> PaneAgent | None:
-        """What runs the agent's turns in a terminal."""
+        """The runner of the agent's turns in a terminal pane."""
         return None
 
     def hooks(self) -> HookDialect | None:
-        """How the agent reports from people's own terminals."""
+        """The agent's hook protocol, by which it reports from people's own terminals."""
         return None
 
     def settings(self) -> AgentSettings | None:

@@ -1,7 +1,7 @@
-"""What differs between Linux and macOS. Nothing else asks which system this is, or reads /proc.
+"""The differences between Linux and macOS. No other package checks the system or reads /proc.
 
-linux.py    Linux, by /proc
-macos.py    macOS, by its commands: ps, lsof, sysctl, open, osascript
+linux.py    Linux, through /proc
+macos.py    macOS, through its commands: ps, lsof, sysctl, open, osascript
 process.py  a running process, as both describe it
 """
 

@@ -1,4 +1,4 @@
-"""Linux: processes by /proc, services by systemd."""
+"""Linux: processes through /proc, services through systemd."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ OTHERS_RECORD_SAME_START = True
 
 
 def process_start(pid: int) -> str:
-    """When the process started, in the system's own format; empty if there is none."""
+    """When the process started, in the system's own format; empty if it is not alive."""
     process = _find(pid)
     return "" if process is None else process.started
 
 
 def boot_id() -> str:
-    """An id that changes whenever the machine starts; empty if the system doesn't say."""
+    """An id that changes whenever the machine starts; empty if unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -68,7 +68,7 @@ def has_default_acl(folder: int) -> bool:
     """Whether the folder's access list decides the modes of new files in it. `folder` is a
     descriptor."""
     try:
-        # By its name in /proc, because the system refuses a descriptor opened with O_PATH.
+        # Through /proc, because fgetxattr rejects a descriptor opened with O_PATH.
         os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")
     except OSError:
         return False
@@ -105,7 +105,7 @@ def _find(pid: int) -> Process | None:
             status = file.read().decode(errors="replace")
     except OSError:
         return None
-    # The name in parentheses may contain anything; what follows is split by spaces.
+    # The name in parentheses may itself contain spaces and parentheses.
     name = status[status.index("(") + 1 : status.rindex(")")]
     state, parent, group, *more = status[status.rindex(")") + 2 :].split()
     if state in "ZX":

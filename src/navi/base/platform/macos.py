@@ -1,6 +1,6 @@
-"""macOS: processes by ps and lsof, services by launchd.
+"""macOS: processes through ps and lsof, services through launchd.
 
-A command that fails raises `OSError`, so that a failed `ps` is never taken for "there is no such
+A command that fails raises `OSError`, so that a failed `ps` is never mistaken for "there is no such
 process".
 """
 
@@ -22,7 +22,7 @@ OTHERS_RECORD_SAME_START = False
 """Whether other programs record a process's start in this format. Not here: their dates may be in
 another zone or language."""
 COMMAND_SECONDS = 20.0
-# Each column needs an option of its own: BSD's ps takes everything after `=` as a heading.
+# Each column needs a separate option: BSD's ps takes everything after `=` as a heading.
 COLUMNS = ("pid", "ppid", "pgid", "stat", "lstart", "comm")
 NOTIFICATION = """\
 on run arguments
@@ -32,13 +32,13 @@ end run
 
 
 def process_start(pid: int) -> str:
-    """When the process started, in the system's own format; empty if there is none."""
+    """When the process started, in the system's own format; empty if it is not alive."""
     process = living_processes([pid]).get(pid)
     return "" if process is None else process.started
 
 
 def boot_id() -> str:
-    """An id that changes whenever the machine starts; empty if the system doesn't say."""
+    """An id that changes whenever the machine starts; empty if unknown."""
     try:
         return _output(["sysctl", "-n", "kern.bootsessionuuid"]).strip()
     except OSError:
@@ -58,7 +58,7 @@ def living_processes(pids: Collection[int] | None = None) -> dict[int, Process]:
 
 
 def parse_processes(listing: str) -> dict[int, Process]:
-    """The processes in what `ps` printed, without zombies."""
+    """The processes in the output of `ps`, without zombies."""
     processes = {}
     for line in listing.splitlines():
         # A date such as `Wed Nov 18 15:47:43 2026` is five words.
@@ -95,7 +95,7 @@ def all_open_files() -> Iterator[tuple[int, str]]:
 
 
 def parse_open_files(listing: str) -> list[tuple[int, str]]:
-    """What `lsof -F pn` printed: a line `pID` for each process, then `nNAME` for its files."""
+    """Reads `lsof -F pn`, which prints `pID` for each process, then `nNAME` for its files."""
     pid, files = 0, []
     for line in listing.splitlines():
         kind, value = line[:1], line[1:]
@@ -132,10 +132,10 @@ def _lsof(*selection: str) -> str:
 
 
 def _output(command: Sequence[str]) -> str:
-    """What the command prints.
+    """The command's output.
 
-    A nonzero exit is a failure only with a message on stderr: ps and lsof also exit so when nothing
-    matches.
+    A nonzero exit is a failure only with a message on stderr: without one, ps and lsof found no
+    match.
     """
     # Dates in one language and zone, so that they can be compared.
     environment = {**os.environ, "LC_ALL": "C", "TZ": "UTC0"}
@@ -151,7 +151,7 @@ def _output(command: Sequence[str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise TimeoutError(f"{command[0]} did not answer") from error
+        raise TimeoutError(f"{command[0]} timed out") from error
     if result.returncode != 0 and result.stderr.strip():
         raise OSError(f"{command[0]} failed: {result.stderr.strip()}")
     return result.stdout

@@ -1,4 +1,4 @@
-"""Masks keys, tokens and passwords, wherever the memory is shown.
+"""Masks keys, tokens and passwords in everything that the memory shows.
 
 Each row of the tables carries the example that proves it. A search for fixed strings decides which
 patterns to try, so text without secrets costs little more than reading it, and the patterns, which
@@ -155,9 +155,9 @@ _PUNCTUATION_TO_SPACE = bytes(
     code if code < 128 and (chr(code).isalnum() or code in b"_-") else 32 for code in range(256)
 )
 _BY_PREFIX: dict[str, list[tuple[str, int]]] = {}
-"""Prefixes, cut at their first punctuation, with indexes in KINDS, by first two characters."""
-# Each needle to search for in the long words, the text or the lower-case text, and the indexes in
-# KINDS of the kinds that have it.
+"""By first two characters: prefixes, cut at their first punctuation, and their index in KINDS."""
+# The needles to search for in the long words, in the text and in the lower-case text. Each maps to
+# the indexes in KINDS of the kinds that have it.
 _IN_WORDS: dict[str, list[int]] = {}
 _IN_TEXT: dict[str, list[int]] = {}
 _IN_LOWER: dict[str, list[int]] = {}

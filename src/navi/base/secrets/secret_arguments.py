@@ -11,7 +11,7 @@ VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """What follows `flag` in one of `commands`, unless that is itself a flag or a path."""
+    """The argument after `flag` in one of `commands`, unless it is itself a flag or a path."""
     command_names = [f"{command} " for command in commands.split("|")]
 
     def follows_a_command(text: str, start: int, end: int) -> bool:

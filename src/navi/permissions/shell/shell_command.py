@@ -1,8 +1,8 @@
 """One simple command of a shell line, and the commands that it runs in turn.
 
 `sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a
-script, which has to be parsed as well. `inner_commands` finds what is run; the tables say where it
-begins.
+script, which has to be parsed as well. `inner_commands` finds these inner commands; the tables
+describe the words before them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ class Redirection(NamedTuple):
     operator: str
     """`>`, `>>`, `2>&`, `<`, `<<` … with the descriptor in front if one was written."""
     target: str | None
-    """None if it is decided only when the line runs, or if there is none, as in `<<EOF`."""
+    """None if it is known only at run time, or if there is none, as in `<<EOF`."""
 
 
 class ShellCommand(NamedTuple):
     words: tuple[str, ...]
     """As the command receives them; empty for a lone assignment or redirection."""
     dynamic: frozenset[int] = frozenset()
-    """Indexes of words decided only when the line runs; `words` has them as they are written."""
+    """Indexes of words known only at run time; `words` has them as they are written."""
     text: str = ""
     """The command as written, without redirections; empty if it can't be cut out of the line."""
     assignments: tuple[tuple[str, str | None], ...] = ()
-    """`A=b` before the command or alone; None for a value decided only when the line runs."""
+    """`A=b` before the command or alone; None for a value known only at run time."""
     redirections: tuple[Redirection, ...] = ()
     is_piped: bool = False
     parent: int = -1
@@ -46,7 +46,7 @@ class ShellCommand(NamedTuple):
 
 
 class InnerCommand(NamedTuple):
-    """What another command runs: that command's words from `start` to `stop`, or `script`."""
+    """A command inside another one: the outer one's words from `start` to `stop`, or `script`."""
 
     start: int = 0
     stop: int = 0
@@ -220,7 +220,7 @@ def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[InnerCommand]:
     if at >= len(words):
         return
     if name in ("watch", "parallel") or (name == "flock" and words[at] == "-c"):
-        # They join their words and pass them to a shell.
+        # These join their words and pass them to a shell.
         yield InnerCommand(script=" ".join(words[at:]))
     else:
         yield InnerCommand(at, len(words), is_sure=is_sure)

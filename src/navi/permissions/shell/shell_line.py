@@ -99,7 +99,7 @@ class ShellLine:
 
     @cached_property
     def commands(self) -> tuple[ShellCommand, ...]:
-        """Every simple command that may run, each wrapper followed by what it runs."""
+        """Every simple command that may run, each wrapper followed by the commands it runs."""
         if self._parts is None:
             self._parts, _, self._is_understood = _read_whole(self.text)
         commands: list[ShellCommand] = []
@@ -119,7 +119,7 @@ class ShellLine:
 
 
 def read_command(text: str) -> ShellLine:
-    """Parse what the shell would run for `text`; never fails."""
+    """Parse a shell line; never fails."""
     return _read_cached(text) if len(text) <= LONGEST_CACHED else _read(text, 0)
 
 

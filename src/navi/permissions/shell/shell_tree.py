@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 # Longer lines are data rather than commands, and not worth parsing.
 LONGEST_TREE = 100_000
-# Nobody writes more here-documents and expansions in a line, and the grammar takes more than linear
-# time to parse many.
+# Real lines have fewer here-documents and expansions. Parsing many takes more than linear time.
 MOST_OPENINGS = 500
 # A character that has no special meaning to bash.
 STAND_IN = "%"

@@ -1,6 +1,6 @@
 """Reads Claude Code's transcripts for the index: `projects/<folder>/<session id>.jsonl`.
 
-Each content block of an answer is a line of its own; lines with the same `message.id` become one
+Each content block of an answer has its own line; lines with the same `message.id` become one
 message. Lines of other answers may come in between, so the last few answers stay open. A line that
 repeats an earlier one adds no message; only its tokens are read.
 """
@@ -80,7 +80,7 @@ class Answer(msgspec.Struct):
     calls: list[int] = []
     """The keys of its tool calls, to recognise repeated ones."""
     tokens: tuple[int, int, int, int] | None = msgspec.field(default=None, name="spent")
-    places: list[tuple[int, int]] = []
+    text_spans: list[tuple[int, int]] = msgspec.field(default_factory=list, name="places")
     """Offset and length of each line with a text, so that a later reading can read it again."""
 
 
@@ -95,7 +95,7 @@ class OpenCall(msgspec.Struct, array_like=True):
 class State(msgspec.Struct):
     next_idx: int = 0
     title_rank: int = 0
-    is_known: bool = False
+    has_session_details: bool = msgspec.field(default=False, name="is_known")
     """The session's start and folder have been read; later lines are not searched for them."""
     newest_at: datetime | None = None
     """The latest time of a line with content."""
@@ -172,7 +172,7 @@ class ClaudeCodeLineParser(LineParser):
         self._repeats.start_at_mark()
         for id, answer in self._state.answers.items():
             texts, thoughts = self._texts[id] = ([], [])
-            for offset, length in answer.places:
+            for offset, length in answer.text_spans:
                 line = decode_line(read_at(file, offset, length))
                 if line is not None and line.message is not None:
                     collect(line.message.content, texts, thoughts)
@@ -203,7 +203,7 @@ class ClaudeCodeLineParser(LineParser):
                     continue
                 line = repaired
             kind = line.type
-            if not state.is_known and kind in CONVERSATION:
+            if not state.has_session_details and kind in CONVERSATION:
                 self._read_session(line)
             if kind == "assistant":
                 self._read_answer(line, offset, len(text), chunk)
@@ -217,7 +217,7 @@ class ClaudeCodeLineParser(LineParser):
         self.session.ended_at = last_timestamp(lines) or self.session.ended_at
 
     def _read_session(self, line: Line) -> None:
-        """Read what one of the first lines says about the session."""
+        """Read the session's details from one of its first lines."""
         session = self.session
         session.started_at = session.started_at or line.timestamp
         session.cwd = session.cwd or line.cwd
@@ -228,7 +228,8 @@ class ClaudeCodeLineParser(LineParser):
                 session.parent_source_session_id = line.sessionId
             elif line.forkedFrom is not None:
                 session.parent_source_session_id = line.forkedFrom.sessionId
-        self._state.is_known = session.started_at is not None and session.cwd is not None
+        has_details = session.started_at is not None and session.cwd is not None
+        self._state.has_session_details = has_details
 
     def _read_answer(self, line: Line, offset: int, length: int, chunk: Chunk) -> None:
         message = line.message
@@ -254,8 +255,8 @@ class ClaudeCodeLineParser(LineParser):
         else:
             answer = self._open_answer(id, line.timestamp)
         texts, thoughts = self._texts[id]
-        if collect(content, texts, thoughts) or not answer.places:
-            answer.places.append((offset, length))
+        if collect(content, texts, thoughts) or not answer.text_spans:
+            answer.text_spans.append((offset, length))
             self._detect_warmup(answer.idx, texts[-1] if texts else "")
             chunk.messages.append(
                 PastMessage(
@@ -320,7 +321,7 @@ class ClaudeCodeLineParser(LineParser):
             open_calls[block.id] = OpenCall(answer.idx, idx, block.name or "")
 
     def _read_outputs(self, content: Content, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Read what tools printed. A repeated line answers no open call."""
+        """Read the outputs of tools. A repeated line matches no open call."""
         open_calls = self._state.open_calls
         if not open_calls or not isinstance(content, list):
             return
@@ -372,7 +373,7 @@ class ClaudeCodeLineParser(LineParser):
     def _read_prompt(
         self, content: Content, is_injected: bool, line: Line, offset: int, chunk: Chunk
     ) -> None:
-        """Read a person's words, and what Claude Code added to them."""
+        """Read a person's prompt, and the texts that Claude Code added to it."""
         texts = texts_of(content)
         if not texts or self._is_repeat(line, offset):
             return
@@ -405,7 +406,7 @@ class ClaudeCodeLineParser(LineParser):
             self._state.next_idx += 1
 
     def _add_turn(self, outcome: str, error: str | None, line: Line, chunk: Chunk) -> None:
-        """Add a turn that was cut short; the file doesn't say who caused it."""
+        """Add a turn that was cut short; the file doesn't record who caused it."""
         key = line.uuid or str(self._state.next_idx)
         chunk.turns.append(PastTurn(key, None, outcome, error, line.timestamp))
 

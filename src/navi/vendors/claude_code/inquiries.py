@@ -1,7 +1,7 @@
-"""What Claude Code asks about a tool call, and the decision that it accepts.
+"""Claude Code's questions about a tool call, and the decisions that answer them.
 
-Both are the same in its control protocol, used without a terminal, and in its hook
-`PermissionRequest`, used in one.
+Both have the same form in the control protocol, used without a terminal, and in the hook
+`PermissionRequest`, used in a terminal.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def _choice(call_id: str, entry: Json) -> NewQuestion:
 
 def decision_of(request: Json, closed: Sequence[Question]) -> Json:
     """The answer to a `can_use_tool` request."""
-    if (refusal := declined(closed)) is not None:
-        return {"behavior": "deny", "message": _message(refusal, closed)}
+    if (denied := denied_question(closed)) is not None:
+        return {"behavior": "deny", "message": _message(denied, closed)}
     if closed[0].kind is QuestionKind.CHOICE:
         entries = _choices(input_of(request))
         answers = {
@@ -111,12 +111,12 @@ def narrowest_rule(suggestions: Sequence[Json]) -> Json | None:
 
 
 def _width(suggestion: Json) -> tuple[int, int]:
-    """How much a suggestion allows: rules for whole tools first, then their number."""
+    """How much a suggestion allows: its number of rules for whole tools, then of all rules."""
     rules = suggestion["rules"]
     return sum(not each.get("ruleContent") for each in rules), len(rules)
 
 
-def declined(closed: Sequence[Question]) -> Question | None:
+def denied_question(closed: Sequence[Question]) -> Question | None:
     return next((each for each in closed if each.answer and _is_denial(each.answer)), None)
 
 
@@ -124,14 +124,14 @@ def _is_denial(answer: QuestionAnswer) -> bool:
     return answer.decision is Decision.DENY
 
 
-def _message(declined: Question, closed: Sequence[Question]) -> str:
-    """What the agent reads as its call's result, including any answers to its other questions."""
-    message = _answer_of(declined).text or DENIED
-    others = [each for each in closed if each is not declined and each.answer is not None]
+def _message(denied: Question, closed: Sequence[Question]) -> str:
+    """The call's result for the agent, including any answers to its other questions."""
+    message = _answer_of(denied).text or DENIED
+    others = [each for each in closed if each is not denied and each.answer is not None]
     if not others:
         return message
     answers = [f"{each.title} {answer_in_words(_answer_of(each))}" for each in others]
-    return "\n".join([f"{declined.title} {message}", *answers])
+    return "\n".join([f"{denied.title} {message}", *answers])
 
 
 def _answer_of(question: Question) -> QuestionAnswer:

@@ -1,4 +1,4 @@
-"""Which of Claude Code's sessions are open, in which processes, and what they are doing."""
+"""Claude Code's open sessions, with their processes and states."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def session_in_process(home: ClaudeCodeHome, pid: int) -> OpenSession | None:
 
 
 def holder_of(home: ClaudeCodeHome, agent_session_id: str) -> OpenSession | None:
-    """This session, as recorded by the process that has it open; None if none has."""
+    """The session, as recorded by the process that has it open; None if it is not open."""
     for path in sorted(home.sessions.glob("*.json")):
         session = _open_session(path)
         if session is not None and session.agent_session_id == agent_session_id:

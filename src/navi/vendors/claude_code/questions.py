@@ -1,8 +1,8 @@
-"""How Claude Code asks without a terminal: its control protocol, on its output and input.
+"""Claude Code's questions without a terminal: its control protocol, on its output and input.
 
-A call that needs a person is a `can_use_tool` request, and the answer is a `control_response`. A
-choice or a plan is put off by Navi's hook: the result of the turn names the call, Claude Code ends,
-and asks in the same way when it is started again.
+If a call needs a person, Claude Code sends a `can_use_tool` request, and the answer is a
+`control_response`. Choices and plans are deferred by Navi's hook: the result of the turn names the
+call, and Claude Code exits. Once it is started again, it sends the same kind of request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from navi.vendors.claude_code.inquiries import (
     PLAN_TOOL,
     Json,
     decision_of,
-    declined,
+    denied_question,
     input_of,
     questions_of,
 )
@@ -42,11 +42,11 @@ PLAN_PREFIX = "plan-"
 
 
 class ClaudeCodeQuestions:
-    """Reads one turn."""
+    """Handles the questions of one turn."""
 
     def __init__(self) -> None:
         self._is_done = False
-        """Whether the last line about a turn said that it was over."""
+        """Whether the last line about a turn reported its end."""
         self._announced: set[str] = set()
         """All calls of this turn."""
         self.begin_again()
@@ -60,7 +60,7 @@ class ClaudeCodeQuestions:
         """The open request about each call."""
         self._unfinished: set[str] = set()
         self._plans: dict[str, Inquiry] = {}
-        """What waits for its plan's text, by the id of our own request."""
+        """Inquiries that wait for their plan's text, by the id of our request for it."""
         self._are_agents_working = False
         self._is_done = False
 
@@ -83,10 +83,10 @@ class ClaudeCodeQuestions:
         return not self._are_agents_working and self._unfinished == set(call_ids)
 
     def answer(self, inquiry: Inquiry, closed: Sequence[Question]) -> Reply | None:
-        if any(each.answer is None for each in closed) and not declined(closed):
+        if any(each.answer is None for each in closed) and not denied_question(closed):
             if inquiry.call_id in self._announced:
                 return None
-            # An earlier turn put this call off, and was stopped before a person decided.
+            # An earlier turn deferred this call, and was stopped before a person decided.
             return Reply(inquiry.id, _response(inquiry.id, STOPPED))
         return Reply(inquiry.id, _response(inquiry.id, decision_of(inquiry.content, closed)))
 
@@ -124,7 +124,7 @@ class ClaudeCodeQuestions:
                 kinds = [str(task.get("task_type")) for task in record.get("tasks") or ()]
                 self._are_agents_working = any(kind.endswith("agent") for kind in kinds)
             case "init" | "task_notification":
-                # The main agent's turn begins, or another one to tell it that a task has ended.
+                # A turn of the main agent begins, maybe only to report that a task has ended.
                 self._is_done = False
 
     def _command(self, message: str, state: object) -> None:
@@ -133,7 +133,7 @@ class ClaudeCodeQuestions:
             return
         self._queued.discard(message)
         if state in ("completed", "cancelled"):
-            # Without a result if Claude Code had done this turn before.
+            # There is no result if Claude Code had already done this turn.
             self._is_done = not self._queued
 
     def _requested(self, record: Json) -> Iterator[Step]:

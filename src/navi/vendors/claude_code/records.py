@@ -167,7 +167,7 @@ class LiveLine(Line, gc=False):
     is_error: Any = None
     stop_reason: Any = None
     terminal_reason: Any = None
-    """Why the turn ended; older versions don't say."""
+    """Why the turn ended; missing in older versions."""
     api_error_status: Any = None
     result: Any = None
     errors: Any = None
@@ -234,7 +234,7 @@ def tool_input(block: Block) -> tuple[str | None, str | None]:
 
 
 def answered_call(block: Block) -> str | None:
-    """The id of the call whose result the block is; None if it is something else."""
+    """The id of the call whose result this block holds; None for any other block."""
     if not block.tool_use_id:
         return None
     try:

@@ -24,7 +24,7 @@ from navi.vendors.claude_code.records import (
 
 
 class Repeats:
-    """What to remember of one file's lines to recognise repeats."""
+    """Remembers as much of one file's lines as it takes to recognise repeats."""
 
     def __init__(self, path: str) -> None:
         self._path = path

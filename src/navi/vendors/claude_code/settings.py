@@ -1,4 +1,4 @@
-"""What Navi writes into Claude Code's settings.json and .claude.json.
+"""Navi's entries in Claude Code's settings.json and .claude.json.
 
 `navi setup` adds hooks and an MCP server; `recall stats bash --apply` adds permission rules.
 """
@@ -27,7 +27,7 @@ class ClaudeCodeSettings(AgentSettings):
     hooks_since = ClaudeCodeHooks.since
     hook_timeouts = TIMEOUT_SECONDS
     next_step = (
-        "new Claude Code sessions will show up in `sm status`; say there, for example:\n"
+        "new Claude Code sessions will show up in `sm status`; start one and try, for example:\n"
         "  Wake up in 2 minutes and tell me what has changed in this folder."
     )
 
@@ -47,7 +47,7 @@ class ClaudeCodeSettings(AgentSettings):
             if settings.get("mcpServers") is None:
                 settings["mcpServers"] = {}
             if not isinstance(settings["mcpServers"], dict):
-                raise ValueError('"mcpServers" in it is not an object')
+                raise ValueError('its "mcpServers" is not an object')
             settings["mcpServers"]["navi"] = entry
 
         return json_edit.edit(text, add)

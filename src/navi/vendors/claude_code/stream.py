@@ -45,7 +45,7 @@ REFUSALS = {
 FINISHED = {None, "completed", "background_requested", "stop_hook_prevented"}
 """The `terminal_reason`s of a turn that the agent itself ended."""
 API_ERROR = "due to an API error"
-"""Part of what Claude Code prints when a usage limit has ended a sub-agent."""
+"""Part of Claude Code's message when a usage limit has ended a sub-agent."""
 _RESET_IN_MESSAGE = re.compile(r"\|(\d{10})\s*$")
 """The reset time as older versions write it: `Claude AI usage limit reached|1794971708`."""
 HINT = "allow this in Claude Code's settings, or set `arguments` under [claude_code] in Navi's"
@@ -61,17 +61,17 @@ class ClaudeCodeReader:
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._announced: set[str] = set()
         self._earlier_calls: set[str] = set()
-        """Calls that an earlier turn put off, and that end in this one."""
+        """Calls that an earlier turn deferred and that end in this one."""
         self._model: str | None = None
         self._result: LiveLine | None = None
         self._was_done_before = False
         self._is_compacting = False
         self._limit: RateLimit | None = None
-        """The limit that was met."""
+        """The usage limit that was reached."""
         self._refused: dict[str, str] = {}
         """Descriptions of refused calls, by call id."""
         self._limited_agents: dict[str, str] = {}
-        """What ended sub-agents that met a usage limit, by task id."""
+        """The error messages of sub-agents that reached a usage limit, by task id."""
 
     def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = decode_live_line(line)
@@ -130,7 +130,7 @@ class ClaudeCodeReader:
             _raise_if_cut_off(result)
             return
         if result.stop_reason == "tool_deferred":
-            # It was started again after this result, and has no other one.
+            # Claude Code was started again after this result, but printed no other.
             raise unexplained_exit(ClaudeCode.title, exit_code, error_output)
         default = f"{ClaudeCode.title} exited with code {exit_code}"
         message = _reason(result) or error_output or default
@@ -142,7 +142,7 @@ class ClaudeCodeReader:
             raise PermissionRefused(list(self._refused.values()), hint=HINT)
 
     def _task_ended(self, task_id: str, record: LiveLine) -> None:
-        """Note whether a usage limit ended a sub-agent. One that was continued ends again."""
+        """Record whether a usage limit ended a sub-agent. A continued sub-agent ends again."""
         summary = record.summary or ""
         self._limited_agents.pop(task_id, None)
         if record.status == "failed" and API_ERROR in summary and is_usage_limit(None, summary):
@@ -206,7 +206,7 @@ def _raise_if_cut_off(result: LiveLine) -> None:
         reason = str(result.terminal_reason).replace("_", " ")
         raise AgentFailed(
             f"{ClaudeCode.title} stopped before it was done: {reason}",
-            hint="look at your hooks and the `arguments` under [claude_code], then send a message",
+            hint="check your hooks and the `arguments` under [claude_code], then send a message",
         )
     if result.stop_reason == "max_tokens":
         raise AgentFailed(
@@ -229,7 +229,7 @@ def failure_of(message: str, status: object, limit: RateLimit | None) -> NaviErr
 
 
 def usage_windows(limit: RateLimit) -> Iterator[UsageWindow]:
-    """What Claude Code says about the account's allowances. API keys have none."""
+    """The account's usage windows, as Claude Code reports them. API keys have none."""
     windows = limit.unifiedWindows if isinstance(limit.unifiedWindows, dict) else {}
     for kind, window in windows.items():
         if isinstance(window, dict) and kind != limit.rateLimitType:

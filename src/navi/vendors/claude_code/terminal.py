@@ -1,4 +1,4 @@
-"""Claude Code in a terminal. Its record of open sessions tells whether it is busy."""
+"""Claude Code in a terminal. Its record of open sessions shows whether it is busy."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class ClaudeCodeTranscriptReader:
 
 
 def last_failure(transcript: Path) -> NaviError | None:
-    """Why the transcript's last turn failed; None if it did not, or doesn't say."""
+    """The error that ended the transcript's last turn; None if no error is recorded."""
     with transcript.open("rb") as file:
         file.seek(max(0, transcript.stat().st_size - TAIL_BYTES))
         lines = file.read().split(b"\n")

@@ -2,7 +2,7 @@
 
 vendor.py        its entry in the registry
 home.py          its folder
-open_threads.py  which of its threads are open, and whether it is busy
+open_threads.py  its open threads, and whether it is busy with one
 records.py       the format of its rollouts
 history.py       reads its rollouts for the index
 titles.py        the names that people gave to its sessions
@@ -13,6 +13,6 @@ command_line.py  its options, and the driver that runs it without a terminal
 app_server/      runs turns that may ask a person
 terminal.py      runs it in a terminal
 hooks.py         its hooks
-settings.py      what Navi writes into its settings
-prices.py        what its models cost
+settings.py      Navi's entries in its settings
+prices.py        the prices of its models
 """

@@ -1,9 +1,9 @@
 """Codex's command line. Without a terminal, each turn is one run of it.
 
-`codex app-server` runs the turns that may ask. `codex exec` never asks: what needs permission is
-denied, and nobody learns of it before the turn has ended. So it runs only turns in which everything
-would be denied (the policy `deny`; `allow-listed` has to see each call), and those whose arguments
-say that nothing is asked, or are unknown to the app-server.
+`codex app-server` runs the turns that may ask a person. `codex exec` never asks: it denies every
+call that needs permission, and reports that only after the turn. So it runs only turns in which all
+such calls would be denied anyway (the policy `deny`; `allow-listed` has to check each call), and
+turns whose arguments forbid questions or don't exist in the app-server.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class CodexDriver(CommandLineDriver):
         thread = request.conversation
         if thread is not None and is_open(self._home, thread):
             raise OpenElsewhere(self.title, "in a terminal", thread)
-        own = app_server_arguments(self._launch.arguments) if request.may_ask else None
-        if own is not None:
-            return self._app_server(request, own, thread)
+        server_arguments = app_server_arguments(self._launch.arguments) if request.may_ask else None
+        if server_arguments is not None:
+            return self._app_server(request, server_arguments, thread)
         arguments = [
             "exec",
             "--json",
@@ -58,22 +58,24 @@ class CodexDriver(CommandLineDriver):
         return CommandLine([*arguments, "-"], request.prompt)
 
     def _app_server(
-        self, request: TurnRequest, own: Sequence[str], thread: str | None
+        self, request: TurnRequest, server_arguments: Sequence[str], thread: str | None
     ) -> CommandLine:
         tools = tool_arguments(self._launch.access, self._home)
         first = first_lines(thread, request.context.cwd, request.session.model)
-        return CommandLine(["app-server", *own, ASK_FEATURE, *tools], first, may_ask=True)
+        return CommandLine(
+            ["app-server", *server_arguments, ASK_FEATURE, *tools], first, may_ask=True
+        )
 
     def _command_line_to_resume(
         self, request: TurnRequest, protocol: QuestionProtocol
     ) -> CommandLine | None:
         assert isinstance(protocol, CodexQuestions)
-        own = app_server_arguments(self._launch.arguments)
-        if protocol.thread is None or own is None:
+        server_arguments = app_server_arguments(self._launch.arguments)
+        if protocol.thread is None or server_arguments is None:
             return None
         if is_open(self._home, protocol.thread):
             raise OpenElsewhere(self.title, "in a terminal", protocol.thread)
-        return self._app_server(request, own, protocol.thread)
+        return self._app_server(request, server_arguments, protocol.thread)
 
     def _question_protocol(self, request: TurnRequest) -> QuestionProtocol:
         return CodexQuestions(

@@ -28,7 +28,7 @@ from navi.vendors.codex.records import (
 HINT = "allow this in Codex's settings, or set `arguments` under [codex] in Navi's"
 LIMIT_ERRORS = {"usage_limit_exceeded", "rate_limit_exceeded", "server_overloaded"}
 KINDS = {300: "five_hour", 10_080: "seven_day"}
-"""Names for windows by their length in minutes, as Claude Code has them too."""
+"""Names for usage windows by their length in minutes; Claude Code uses the same names."""
 NEVER = datetime.min.replace(tzinfo=UTC)
 # Matched only at the start of a call's output: a command's own text comes later, so it can't look
 # like a refusal.
@@ -47,7 +47,7 @@ class CodexEnding:
         self._refused: dict[str, str] = {}
         self._error: LiveFailure | None = None
         self.windows: list[UsageWindow] = []
-        """What the account had used of its allowances, when Codex last said so."""
+        """The account's usage windows, as Codex last reported them."""
 
     @classmethod
     def of(cls, lines: Iterable[bytes]) -> CodexEnding:

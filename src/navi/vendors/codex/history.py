@@ -1,8 +1,8 @@
 """Reads Codex's rollouts for the index: `sessions/<date>/rollout-<time>-<session id>.jsonl`.
 
 Codex writes every message twice, as an item and as an event. Normally only the item is read.
-Before the first item and between turns, the event is read instead; if its item follows after all,
-it is ignored.
+Before the first item and between turns, the event is read instead; if its item does follow, the
+item is ignored.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ MAX_OPEN_CALLS = 64
 
 
 class State(msgspec.Struct):
-    """Marks in existing indexes have it under the names in quotes."""
+    """Stored in marks. `name` is a field's name in the marks of existing indexes."""
 
     next_idx: int = 0
     next_call: int = 0
@@ -323,12 +323,12 @@ class CodexLineParser(LineParser):
     def _add_turn(
         self, outcome: str, error: str | None, timestamp: datetime | None, chunk: Chunk
     ) -> None:
-        """Add a turn that was cut short; the file doesn't say who caused it."""
+        """Add a turn that was cut short; the file doesn't record who caused it."""
         key = str(self._state.next_idx)
         chunk.turns.append(PastTurn(key, None, outcome, error, timestamp))
 
     def _confirm_prompt(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Read a prompt's event. Only prompts that a person typed have one, however they look."""
+        """Read a prompt's event. Only typed prompts have one, even if their text looks injected."""
         state = self._state
         if state.reads_events:
             self._add_event_message("user", text, None, timestamp, chunk)
@@ -470,7 +470,7 @@ class CodexLineParser(LineParser):
             open_calls[id] = number, name
 
     def _read_output(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Read what a tool printed."""
+        """Read a tool's output."""
         call = self._state.open_calls.pop(item.call_id or "", None)
         if call is None:
             return

@@ -1,4 +1,4 @@
-"""Which of Codex's threads are open, and what it is doing with them."""
+"""Which of Codex's threads are open, and whether Codex is busy with one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def is_open(home: CodexHome, thread: str) -> bool:
 def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentState:
     """What Codex is doing, judged by the last beginning or end of a turn in the rollout.
 
-    `started` is when the process started, in seconds since 1970: an earlier turn died with an
-    earlier process.
+    `started` is when the process started, in seconds since 1970: a turn that began before ended
+    with an earlier process.
     """
     path = home.rollout(thread)
     if path is None:  # a new thread

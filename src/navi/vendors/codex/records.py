@@ -159,7 +159,7 @@ _IN_ONE_TAG = re.compile(r"<([A-Za-z_-]+)[^<>\n]*>.*</\1>\s*", re.DOTALL)
 _SHELL_NAME = re.compile(r"(?:.*/)?(?:ba|z|da|k)?sh")
 _SHELL_CALL = re.compile(r"\s*(?:\S*/)?(?:ba|z|da|k)?sh\s+-l?c\s")
 _OUTPUT_HEAD = re.compile(r"(?:[A-Z][a-z]+(?: [A-Za-z]+)*(?::| with code) [^\n]*\n){1,6}Output:\n")
-"""What Codex writes above a command's output: its duration, its exit code."""
+"""The lines that Codex writes above a command's output, such as its duration and exit code."""
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
 _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
 
@@ -223,9 +223,9 @@ def tool_input(raw: msgspec.Raw) -> str | None:
 
 
 def output_text(raw: msgspec.Raw) -> tuple[str, bool | None]:
-    """What a tool printed, and whether it failed; None if Codex doesn't say.
+    """A tool's output, and whether the tool failed; None if Codex doesn't record that.
 
-    The text is without what Codex adds to it, and empty if it only repeats the call.
+    The output excludes the lines that Codex adds. It is empty if it only repeats the call.
     """
     exit_code = None
     try:

@@ -1,4 +1,4 @@
-"""What Navi writes into Codex's hooks.json and config.toml."""
+"""Navi's entries in Codex's hooks.json and config.toml."""
 
 from __future__ import annotations
 

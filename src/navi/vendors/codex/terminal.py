@@ -1,4 +1,4 @@
-"""Codex in a terminal. The lock that it holds tells which thread is open."""
+"""Codex in a terminal. The lock that it holds shows which thread is open."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ for a yes."""
 
 
 SHARED_SERVERS_SINCE = (0, 166, 0)
-"""The first version with which this was tried."""
+"""The first version with which shared servers were tested."""
 
 
 class CodexTerminal(PaneAgent):
@@ -49,23 +49,24 @@ class CodexTerminal(PaneAgent):
         resume = ["resume", thread] if thread is not None else []
         model = model_arguments(request.session.model)
         tools = tool_arguments(self._launch.access, self._home)
-        own, folder = app_server_arguments(self._launch.arguments), shared_folder()
-        if own is None or folder is None or not self._knows_shared_servers():
+        server_arguments, folder = app_server_arguments(self._launch.arguments), shared_folder()
+        if server_arguments is None or folder is None or not self._supports_shared_servers():
             options = ["--no-daemon", NO_QUESTION_AT_LIMITS, *self._launch.arguments]
             return [command, *resume, *options, *model, *tools]
-        # On a server, Codex takes no other rights for a thread that it resumes.
+        # With a shared server, a resumed thread keeps its permissions.
         rights = self._launch.arguments if thread is None else ()
         terminal = [command, *resume, NO_QUESTION_AT_LIMITS, *rights, *model]
-        return shared_command(folder, [command, "app-server", *own, ASK_FEATURE, *tools], terminal)
+        server = [command, "app-server", *server_arguments, ASK_FEATURE, *tools]
+        return shared_command(folder, server, terminal)
 
-    def _knows_shared_servers(self) -> bool:
+    def _supports_shared_servers(self) -> bool:
         version = installed_version(self._launch.command, self._launch.environment.get("PATH"))
         return version is not None and version >= SHARED_SERVERS_SINCE
 
     def conversation(self, pane: Pane) -> str | None:
         if (server := server_pid(pane.pid)) is None:
             return thread_in_process(self._home, pane.pid)
-        # It takes the lock of a new thread with the thread's first turn.
+        # The server locks a new thread only when its first turn begins.
         return thread_in_process(self._home, server) or first_thread(pane.pid)
 
     def state(self, pane: Pane) -> AgentState:

@@ -1,4 +1,4 @@
-"""The names that people gave to Codex's sessions. Codex keeps them in a file of their own."""
+"""The names that people gave to Codex's sessions. Codex keeps them in a separate file."""
 
 from __future__ import annotations
 

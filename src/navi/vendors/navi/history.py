@@ -1,8 +1,8 @@
 """Reads Navi's own sessions for the index, through the live store's code.
 
 Reading neither blocks a running server nor waits for it. A session's "file" is a name made of the
-store's address and the session's id. Sessions of agents with transcripts of their own are left to
-those agents' sources.
+store's address and the session's id. Sessions of agents that write their own transcripts are
+skipped, because those agents' sources read them.
 
 Loading the store's libraries takes longer than a search, so they are imported only when `stamp`
 shows that something may have changed.
@@ -68,7 +68,7 @@ class NaviSource(Source):
         return []
 
     def covers(self, path: str) -> bool:
-        """Whether the path belongs to the configured store; the index may hold those of others."""
+        """Whether the path belongs to the configured store, not to another one in the index."""
         from navi.live.store.engine.connection import public_address
 
         return path.startswith(f"{public_address(database_url())}#")
@@ -91,7 +91,7 @@ class NaviSource(Source):
         return NaviReading(file.path, mark)
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        # Sending something to the session resumes it; there is nothing to start.
+        # A message to the session resumes it; there is no program to start.
         return None
 
 
@@ -221,7 +221,7 @@ class NaviReading(Reading):
 
 
 def _drivers_with_files() -> list[str]:
-    """Drivers of agents with transcripts of their own, which other sources read."""
+    """Drivers of agents that write their own transcripts, which other sources read."""
     from navi.vendors.registry import sources
 
     return [*(name for name in sources() if name != NaviSource.name), PANE_DRIVER]

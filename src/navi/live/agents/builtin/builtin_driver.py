@@ -226,7 +226,7 @@ class BuiltinDriver(Driver):
     async def summarise(self, instructions: str, text: str) -> str:
         """What the default model makes of a text, in one request without tools."""
         if self._default_model is None:
-            raise NoModel(can_be_another_agent=False)
+            raise NoModel(suggests_other_agents=False)
         loaded = await self._load(self._default_model)
         from pydantic_ai.usage import RunUsage
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 SHORT = {"-c": "--config", "-m": "--model", "-s": "--sandbox"}
 SETTINGS = {"--model": "model", "--sandbox": "sandbox_mode"}
-"""Options of `exec` that the app-server knows only as settings."""
+"""Options of `exec` that the app-server has only as settings."""
 WITH_VALUE = ("--config", "--enable", "--disable", "--color", *SETTINGS)
 WITHOUT_VALUE = ("--strict-config", "--skip-git-repo-check")
 MEANINGLESS = ("--color", "--skip-git-repo-check")
@@ -16,13 +16,13 @@ MEANINGLESS = ("--color", "--skip-git-repo-check")
 def app_server_arguments(arguments: Sequence[str]) -> list[str] | None:
     """The arguments with which the app-server behaves as `codex exec` does with `arguments`.
 
-    None if there are none, or if `arguments` forbid Codex to ask: then `exec` runs the turn.
+    None if that is impossible, or if `arguments` forbid Codex to ask: then `exec` runs the turn.
     """
     result: list[str] = []
     for option, value in _options(arguments):
         if option is None:
             return None
-        if option == "--config" and _is_never_asking(value or ""):
+        if option == "--config" and _forbids_questions(value or ""):
             return None
         if option in SETTINGS:
             result.append(f"--config={SETTINGS[option]}={json.dumps(value)}")
@@ -47,6 +47,6 @@ def _options(arguments: Sequence[str]) -> Iterator[tuple[str | None, str | None]
             yield option, value if has_value else next(rest, "")
 
 
-def _is_never_asking(setting: str) -> bool:
+def _forbids_questions(setting: str) -> bool:
     key, _, value = setting.partition("=")
     return key.strip() == "approval_policy" and value.strip().strip("\"'") == "never"

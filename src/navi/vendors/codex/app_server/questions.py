@@ -44,9 +44,9 @@ ASK_AGAIN = (
 )
 DECLINE = {"action": "decline", "content": None}
 NO_ANSWER = "(no answer)"
-SECRET = "Codex treats the answer as a secret, but Navi stores it like any other."
-TALK = frozenset({"userMessage", "agentMessage", "reasoning", "plan", "hookPrompt"})
-"""Items that are not calls."""
+SECRET_NOTE = "Codex treats the answer as a secret, but Navi stores it like any other."
+NOT_CALLS = frozenset({"userMessage", "agentMessage", "reasoning", "plan", "hookPrompt"})
+"""Types of items that are not calls."""
 SHELL_TOOL = "shell"
 SHELLS = frozenset({"bash", "sh", "zsh"})
 SHELL_OPTIONS = frozenset({"-c", "-lc"})
@@ -67,7 +67,7 @@ class _Request:
 
 
 class CodexQuestions:
-    """Reads one turn. `thread` is the thread to continue; None for a new one."""
+    """Handles the questions of one turn. `thread` is the thread to continue; None for a new one."""
 
     has_deferred = False
 
@@ -140,10 +140,10 @@ class CodexQuestions:
             yield Settled(TURN)
 
     def _attached(self, thread: Json) -> None:
-        """Note the calls that had begun before."""
+        """Record the calls that were already running."""
         for turn in (thread.get("turns") or ())[-1:]:
             for item in turn.get("items") or ():
-                if item.get("status") == "inProgress" and item.get("type") not in TALK:
+                if item.get("status") == "inProgress" and item.get("type") not in NOT_CALLS:
                     self._items[str(item.get("id"))] = {**item, "threadId": thread.get("id")}
 
     def _notified(self, method: str, params: Json) -> Iterator[Step]:
@@ -155,7 +155,7 @@ class CodexQuestions:
                 self._turn = str(params["turn"]["id"])
             case "turn/completed" if is_own:
                 self.is_over = True
-            case "item/started" if item.get("type") not in TALK:
+            case "item/started" if item.get("type") not in NOT_CALLS:
                 self._items[item_id] = {**item, "threadId": params.get("threadId")}
             case "item/completed" if self._items.pop(item_id, None) is not None and is_own:
                 if self._turn is not None:
@@ -171,7 +171,7 @@ class CodexQuestions:
         request = partial(_Request, request_id, params)
         match method:
             case "item/commandExecution/requestApproval":
-                # Each step of a command may need permission, under an id of its own.
+                # Each step of a command may need permission, under a separate id.
                 question = _command_question(str(params.get("approvalId") or call_id), params)
                 if question.tool_name != SHELL_TOOL:
                     self._risky_requests.add(inquiry_id)
@@ -213,7 +213,7 @@ class CodexQuestions:
 
 
 def _command_question(call_id: str, params: Json) -> NewQuestion:
-    """Whether a command may run, or a running one may get input or reach a host."""
+    """Asks whether a command may run, or whether a running one may get input or reach a host."""
     network = params.get("networkApprovalContext") or {}
     arguments = {
         "command": script_of(str(params.get("command") or "")),
@@ -337,7 +337,7 @@ def _entries(params: Json) -> list[Json]:
 def _choice_question(call_id: str, entry: Json) -> NewQuestion:
     title, _, detail = str(entry["question"]).strip().partition("\n")
     options = [each for each in entry.get("options") or () if isinstance(each, dict)]
-    notes = [detail.strip(), *([SECRET] if entry.get("isSecret") else [])]
+    notes = [detail.strip(), *([SECRET_NOTE] if entry.get("isSecret") else [])]
     return NewQuestion(
         kind=QuestionKind.CHOICE if options else QuestionKind.TEXT,
         title=title,

@@ -1,4 +1,4 @@
-"""What Navi writes to the app-server."""
+"""The messages that Navi sends to the app-server."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ UNREAD = (
     *("item/fileChange/outputDelta", "item/fileChange/patchUpdated", "item/plan/delta"),
     *("item/reasoning/summaryTextDelta", "item/reasoning/textDelta"),
 )
-"""Long messages that nobody reads."""
+"""Long notifications that Navi does not use."""
 
 Json = Mapping[str, Any]
 
 
 def first_lines(thread: str | None, cwd: Path, model: str | None) -> str:
-    """The app-server's first input: for a new thread, or else for one that is continued.
+    """The first messages of a turn that starts a new thread or continues `thread`.
 
     A continued thread keeps the permissions of its last turn even if the person's settings have
     changed since, unless the request names others. So the settings are read first.
@@ -40,8 +40,8 @@ def first_lines(thread: str | None, cwd: Path, model: str | None) -> str:
 
 
 def attach_lines(thread: str) -> list[str]:
-    """Follows a thread that is open in a terminal. What it asks just now is asked again."""
-    # With its turns, although that is deprecated: nothing else says what has begun and not ended.
+    """Follows a thread that is open in a terminal. Codex sends its open questions again."""
+    # Includes the turns, although that is deprecated: only they show which calls are running.
     return [*_greeting(), _request(ATTACH, "thread/resume", threadId=thread)]
 
 
@@ -98,7 +98,7 @@ def _rights(settings: Json, cwd: Path) -> Json:
         return {"permissions": profile}
     if mode := settings.get("sandbox_mode"):
         return {"sandbox": mode}
-    # What Codex chooses for a new thread.
+    # Codex's default for a new thread.
     return {"sandbox": "workspace-write" if _is_trusted(settings, cwd) else "read-only"}
 
 
@@ -112,7 +112,7 @@ def _is_trusted(settings: Json, cwd: Path) -> bool:
 
 
 def _is_repository(folder: Path) -> bool:
-    # In a worktree it is a file. Codex's sandbox leaves empty `.git` folders behind.
+    # In a worktree, `.git` is a file. Codex's sandbox leaves empty `.git` folders behind.
     git = folder / ".git"
     return git.is_file() or (git / "HEAD").exists()
 

@@ -1,8 +1,8 @@
 """An app-server that Codex in a pane shares with Navi, on a unix socket.
 
-What needs a person is then asked in the pane and by Navi, and the first answer counts. The files
-are in a folder in `/tmp`, because a socket's path must be short, and are named after the pane's
-process.
+Questions are then asked both in the pane and by Navi, and the first answer counts. The socket and
+the other files are in a folder in `/tmp`, because a socket's path must be short, and are named
+after the pane's process.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from navi.vendors.codex.app_server.requests import (
 ADDRESS = "ws://localhost/"
 RETRY_SECONDS = 0.1
 TIMEOUT_SECONDS = 5.0
-# When the server ends, Codex would try to reach it for ever, so the shell and its pane end as well.
-# The shell leads the pane's session: when it ends, the others are hung up. The server would first
-# finish its turn then, so it is killed.
+# If the server ends, Codex would try to reach it for ever, so the shell and its pane end as well.
+# The shell leads the pane's session, so when it ends, the other processes get SIGHUP. The server
+# would then first finish its turn, so it is killed instead.
 SCRIPT = """\
 socket={folder}/$$.socket pid={folder}/$$.pid
 rm -f "$socket"
@@ -55,7 +55,7 @@ exit $code
 
 
 def shared_folder() -> Path | None:
-    """The folder of all sockets; None if it can't be ours alone."""
+    """The folder of all sockets; None if other users could access it."""
     folder = Path(f"/tmp/navi-{os.getuid()}")
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -67,7 +67,7 @@ def shared_folder() -> Path | None:
 
 
 def shared_command(folder: Path, server: Sequence[str], terminal: Sequence[str]) -> list[str]:
-    """Runs `terminal` in the foreground, on a `server` of its own that ends with it."""
+    """The command that runs `terminal` in the foreground, with a `server` that ends with it."""
     for file in folder.iterdir():
         if file.stem.isdigit() and not _is_alive(int(file.stem)):
             file.unlink(missing_ok=True)  # left by a pane that was closed
@@ -86,7 +86,7 @@ def server_pid(pane_pid: int) -> int | None:
 
 
 def first_thread(pane_pid: int) -> str | None:
-    """The thread that the pane has begun, before its first turn."""
+    """The pane's new thread, even before its first turn; None if it is not known."""
     from websockets.exceptions import WebSocketException
     from websockets.sync.client import unix_connect
 
@@ -97,13 +97,13 @@ def first_thread(pane_pid: int) -> str | None:
             while True:
                 message = json.loads(connection.recv(TIMEOUT_SECONDS))
                 if message.get("id") == LOADED:
-                    # Ids grow with time, and Codex itself begins threads later.
+                    # Ids grow with time, and Codex starts other threads only later.
                     return min((message.get("result") or {}).get("data") or (), default=None)
     return None
 
 
 async def ask_in_pane(request: TurnRequest, pane_pid: int, thread: str) -> None:
-    """Ask a person what Codex asks in the pane, as long as it runs."""
+    """Pass Codex's questions in the pane to a person, until its server ends."""
     from websockets.asyncio.client import unix_connect
     from websockets.exceptions import WebSocketException
 
@@ -125,7 +125,7 @@ async def _ask(request: TurnRequest, connection: Any, thread: str) -> None:
             questions.check()
             questions.read(message)
             if ATTACH.encode() in message and _is_error(message):
-                return  # Codex knows a new thread only once its first turn has begun
+                return  # Codex can't attach to a new thread before its first turn
 
 
 def _is_error(message: bytes) -> bool:
@@ -134,7 +134,7 @@ def _is_error(message: bytes) -> bool:
 
 
 class _Connection:
-    """Takes answers, as the input of a run does."""
+    """Sends answers to the server, with the interface of a detached run's input."""
 
     output_bytes = 0
 
@@ -148,7 +148,7 @@ class _Connection:
             await self._connection.send(each)
 
     def end_input(self) -> None:
-        """The pane goes on."""
+        """Does nothing: Codex keeps running in the pane."""
 
 
 def _is_alive(pid: int) -> bool:
@@ -157,7 +157,7 @@ def _is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        pass  # somebody else's
+        pass  # it belongs to another user
     return True
 
 
