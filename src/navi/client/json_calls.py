@@ -134,8 +134,8 @@ class Wire:
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, error)
         if server.token is None:
-            places = dict.fromkeys(("NAVI_TOKEN", server.token_source))
-            message = f"no access token in {' or '.join(places)}"
+            sources = dict.fromkeys(("NAVI_TOKEN", server.token_source))
+            message = f"no access token in {' or '.join(sources)}"
         else:
             message = f"{server.address} rejected the access token from {server.token_source}"
         return NotAuthenticated(message, hint=TOKEN_HINT)
