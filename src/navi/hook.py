@@ -65,7 +65,7 @@ def main() -> None:
         and not may_ask
         and not is_about_compaction(event, report)
     ):
-        return  # Navi gets everything else from the agent's own output
+        return  # the agent's driver reports everything else
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
         with open(token_file) as file:

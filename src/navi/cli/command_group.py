@@ -42,7 +42,7 @@ def _hint(ctx: click.Context, name: str, commands: Sequence[str]) -> str:
 
 
 def _program_with(name: str) -> str | None:
-    """The program of Navi that has this command."""
+    """Navi's program with this command, if any."""
     for program in PROGRAMS:
         if name in import_module(f"navi.cli.{program}.main").COMMANDS:
             return program

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from navi.client.json_calls import Wire
+from navi.client.json_calls import JsonCalls
 
 if TYPE_CHECKING:
     from navi.client.event_stream import Events
@@ -49,7 +49,7 @@ MODEL_SECONDS = 600.0
 Result = TypeVar("Result")
 
 
-class Client(Wire):
+class Client(JsonCalls):
     """Every call returns the answer or raises a `NaviError` that says what to do."""
 
     def health(self) -> Json:

@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 30.0
 """The server may wait for a stopped turn to end, or for its store. This is longer than either."""
 
 
-class Wire:
+class JsonCalls:
     """Sends calls to one server, with the token and the session of the caller."""
 
     def __init__(self, server: Server) -> None:

@@ -26,7 +26,7 @@ class Server:
 
 
 def find_server(environment: Mapping[str, str] = os.environ) -> Server:
-    """The server in `NAVI_URL`, else this home's server, running or not; and its token."""
+    """The server in `NAVI_URL`, else this home's, running or not, with the token to use."""
     served = None if environment.get("NAVI_URL") else served_address(environment)
     address = served or configured_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
@@ -46,7 +46,7 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
 
 
 def configured_address(environment: Mapping[str, str] = os.environ) -> str:
-    """`NAVI_URL`, else the server's address by the settings, whether or not it is running."""
+    """`NAVI_URL`, else the address in the settings, whether or not a server is running."""
     if url := environment.get("NAVI_URL"):
         return _require_address(url)
     return _local_address(environment)
@@ -89,7 +89,7 @@ def _require_address(url: str) -> str:
 
 
 def _local_address(environment: Mapping[str, str]) -> str:
-    """Where `navi serve` listens by its settings, which are not checked here."""
+    """The address at which the settings, unchecked, make `navi serve` listen."""
     settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
     port = _port(settings, environment)

@@ -36,7 +36,7 @@ COMMANDS = {
 }
 
 
-def run_alone(port: int | None, no_open: bool, yes: bool, no_setup: bool) -> None:
+def run_without_command(port: int | None, no_open: bool, yes: bool, no_setup: bool) -> None:
     context = click.get_current_context()
     options = (port is not None, no_open, yes, no_setup)
     if context.invoked_subcommand is not None:
@@ -65,7 +65,7 @@ def _is_person_at_terminal() -> bool:
 group = CommandGroup(
     name="navi",
     commands_in=COMMANDS,
-    callback=run_alone,
+    callback=run_without_command,
     invoke_without_command=True,
     no_args_is_help=False,
     help="Run and set up Navi, a memory and a clock for AI agents.\n\nRun in a terminal without a "

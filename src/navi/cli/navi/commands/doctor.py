@@ -144,7 +144,8 @@ def _set_aside() -> Finding:
     return Finding(
         "set aside",
         "problem",
-        f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
+        f"{formats.count(len(rows), 'damaged row')}; the newest: {newest.kind} {newest.row_id}: "
+        f"{newest.error}",
         "everything else keeps working; the table set_aside holds their contents",
     )
 

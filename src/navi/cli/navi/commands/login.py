@@ -59,7 +59,7 @@ def _list(user: str | None) -> None:
 
 
 def running_server_address() -> str:
-    """The server's address. Raises an error if it does not respond."""
+    """The server's address. Raises an error if the server does not respond."""
     address = find_server().address
     # Don't send the token: any program may be listening there.
     Client(Server(address, None, "")).health()

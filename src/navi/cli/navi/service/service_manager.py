@@ -68,7 +68,7 @@ class ServiceManager(Protocol):
         """Stop the service, and don't start it again at login."""
 
     def forget(self) -> None:
-        """Remove what the service manager still knows of the service after its file was deleted."""
+        """Clear the service manager's record of the service. Call this after deleting the file."""
 
     def start(self) -> None: ...
 

@@ -30,9 +30,9 @@ KillMode=process
 TimeoutStopSec=30
 Restart=on-failure
 RestartSec=5
-# 2: the settings or the address can't be used. Only a person can correct that.
+# Exit code 2: the settings or the address can't be used. Only a person can correct that.
 RestartPreventExitStatus=2
-# 130: stopped while starting.
+# Exit code 130: stopped while starting.
 SuccessExitStatus=130
 # Keep the server running when an agent's command runs out of memory.
 OOMPolicy=continue

@@ -26,7 +26,7 @@ EARLY_READ_LIMIT_BYTES = 256 * 1024
 
 class Report(request_bodies.Body):
     hook: dict[str, Any]
-    """What the agent passed to its hook."""
+    """The data that the agent passed to its hook."""
     emitted_at: float = Field(ge=0, le=LATEST_EMISSION)
     call: str | None = Field(None, pattern=f"^{TERMINAL_CALL}[0-9a-f]{{1,64}}$")
     """The hook's id for the question in the agent's dialog; set if it waits for a decision."""

@@ -141,7 +141,7 @@ class _Watcher:
             asyncio.create_task(self._receive_frames()),
         }
         if self._sees_index:
-            tasks.add(asyncio.create_task(self._send_index_news()))
+            tasks.add(asyncio.create_task(self._send_index_changes()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -164,7 +164,7 @@ class _Watcher:
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
-    async def _send_index_news(self) -> None:
+    async def _send_index_changes(self) -> None:
         follower = self._navi.index_follower
         state = follower.announced_state
         while True:

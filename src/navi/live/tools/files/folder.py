@@ -1,7 +1,7 @@
 """The session's folder: checks that paths stay inside, and opens and replaces files safely.
 
 A path is first resolved with all its links. Then each folder on the way is opened without following
-links, so that replacing a folder by a link in the meantime can't lead outside.
+links, so that replacing a folder with a link in the meantime can't lead outside.
 """
 
 from __future__ import annotations
