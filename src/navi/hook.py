@@ -1,16 +1,18 @@
 """The program that agents run as a hook: reports to the server, and prints the server's answer.
 
 Agents wait for their hooks, so this file stands alone: it is run by path, imports next to nothing,
-gives up at once if there is no server, and never fails. Its arguments are the kind of agent, the
+exits at once if there is no server, and never fails. Its arguments are the kind of agent, the
 server's address and the token's file. `navi setup` writes this command into an agent's settings;
 Navi also passes it to the agents that it starts.
 
-One event waits for a person: `PermissionRequest`, which Claude Code reports while its own dialog is
-on the screen. The hook asks the server as well, repeatedly, so that a restart of the server loses
-nothing, and prints the person's decision. When in doubt it prints nothing, and the dialog decides.
+Two events of Claude Code are special:
 
-Another one asks nobody: `PreToolUse`, which Claude Code reports in Navi's runs before it offers a
-choice or a plan. The hook makes Claude Code end until a person has decided, see `defer`.
+`PermissionRequest` waits for a person. Claude Code reports it while its own dialog is on the
+screen. The hook keeps asking the server until somebody decides, even across a restart of the
+server, and prints the decision. When in doubt it prints nothing, and the dialog decides.
+
+`PreToolUse` does not contact the server. In Navi's runs, Claude Code reports it before it offers a
+choice or a plan. The hook then makes Claude Code exit until a person has decided: see `defer`.
 
 The names of events repeat those of `navi/vendors`, which can't be imported here;
 `tests/integration/vendors/test_hook.py` compares them.
@@ -28,20 +30,19 @@ CONNECT_SECONDS = 0.03
 # a prompt that comes too late goes back to the queue.
 ANSWER_SECONDS = 5.0
 # After a tool call, an agent waits this long for a nudge: a hanging server must not hold it up.
-# The server knows this limit (`terminal_service.py`) and sends no nudge to a hook that may have
-# given up.
+# `terminal_service.py` relies on this limit: it sends no nudge to a hook that may have exited.
 NUDGE_SECONDS = 1.0
 # How long a dialog can be answered outside the terminal. The limit in Claude Code's settings
 # (`vendors/claude_code/hooks.py`) is a little longer, because Claude Code shows hooks that pass it.
 DECISION_SECONDS = 7 * 86_400 - 60
-# How long to keep trying when a server may have taken the question without confirming it.
+# How long to retry while a server may have received the question without confirming it.
 ACCEPTED_SECONDS = 60.0
-# The server's status while nobody has decided. It answers well before POLL_SECONDS.
+# The server's status while nobody has decided. The server sends it well before POLL_SECONDS.
 STILL_OPEN = 202
 POLL_SECONDS = 40.0
-# A server that restarts is back within seconds.
+# A restarting server is back within seconds.
 RETRY_SECONDS = 1.0
-# How soon this process ends after its agent.
+# How often to check that the agent is still running.
 WATCH_SECONDS = 1.0
 
 
@@ -57,14 +58,14 @@ def main() -> None:
     may_be_nudged = is_claude_code and b'"PostToolUse"' in event
     may_ask = is_claude_code and b'"PermissionRequest"' in event
     if may_ask and not shows_dialogs():
-        return  # no dialog is shown that could decide if Navi does not
+        return  # without a dialog, nobody could decide if the server does not answer
     if (
         is_run_by_navi
         and not may_be_nudged
         and not may_ask
         and not is_about_compaction(event, report)
     ):
-        return  # Navi sees everything else that this agent does
+        return  # the agent's driver reports everything else
     token = os.environ.get("NAVI_TOKEN")
     if token is None:
         with open(token_file) as file:
@@ -90,15 +91,15 @@ def main() -> None:
     answer = b""
     while chunk := connection.recv(65536):
         answer += chunk
-    say(*parsed(answer))
+    print_answer(*parse_response(answer))
 
 
 def defer(report: bytes) -> None:
-    """Make Claude Code put off the call and end. It is started again once a person has decided.
+    """Make Claude Code defer the call and exit. It is started again once a person has decided.
 
     If this prints nothing, Claude Code asks and waits. That is right for a call that an earlier run
-    has put off, and while something else needs the process: a task in the background, a sub-agent,
-    or another call of the same message.
+    has deferred, and while something else needs the process: a background task, a sub-agent, or
+    another call of the same message.
     """
     import json
 
@@ -114,10 +115,10 @@ def defer(report: bytes) -> None:
                 is_busy = bool(json.loads(line).get("tasks"))
     if not is_announced or is_busy:
         return
-    # Fails if another call was put off: Claude Code would keep only one of them.
+    # Fails if another call was deferred: Claude Code would keep only one of them.
     os.close(os.open(os.path.join(folder, "deferred"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     decision = {"hookEventName": "PreToolUse", "permissionDecision": "defer"}
-    say(200, json.dumps({"hookSpecificOutput": decision}).encode())
+    print_answer(200, json.dumps({"hookSpecificOutput": decision}).encode())
 
 
 def post(url: str, driver: str, token: str, body: bytes) -> socket.socket:
@@ -135,8 +136,8 @@ def post(url: str, driver: str, token: str, body: bytes) -> socket.socket:
     return connection
 
 
-def parsed(answer: bytes) -> tuple[int, bytes]:
-    """The status and the text of a response. The status is 0 if it is not complete."""
+def parse_response(answer: bytes) -> tuple[int, bytes]:
+    """The response's status and text. The status is 0 if the response is incomplete."""
     headers, _, text = answer.partition(b"\r\n\r\n")
     words = headers.split(b" ", 2)
     length = headers.lower().partition(b"content-length:")[2].split(b"\r\n")[0].strip()
@@ -144,17 +145,17 @@ def parsed(answer: bytes) -> tuple[int, bytes]:
     return (int(words[1]) if is_complete and len(words) > 1 else 0), text
 
 
-def say(status: int, text: bytes) -> None:
+def print_answer(status: int, text: bytes) -> None:
     if status == 200 and text.strip() not in (b"", b"{}"):
         sys.stdout.buffer.write(text)
 
 
 def wait_for_decision(driver: str, address: str, token_file: str, token: str, body: bytes) -> None:
-    """Ask until somebody decides, outside the terminal or in it."""
+    """Poll the server until somebody decides, in the terminal or elsewhere."""
     started_at = time.monotonic()
-    gives_up_at = started_at + ACCEPTED_SECONDS
+    deadline = started_at + ACCEPTED_SECONDS
     was_sent = False
-    while time.monotonic() < gives_up_at:
+    while time.monotonic() < deadline:
         status, text = 0, b""
         for url in addresses(address, token_file):
             try:
@@ -162,12 +163,12 @@ def wait_for_decision(driver: str, address: str, token_file: str, token: str, bo
             except OSError:
                 continue
             was_sent = True
-            status, text = parsed(read_while_agent_lives(connection))
+            status, text = parse_response(read_while_agent_lives(connection))
             break
         if status == STILL_OPEN:
-            gives_up_at = started_at + DECISION_SECONDS
+            deadline = started_at + DECISION_SECONDS
         elif 200 <= status < 500:
-            say(status, text)
+            print_answer(status, text)
             return
         pause = 0.0 if status == STILL_OPEN else RETRY_SECONDS
         if not was_sent or not is_agent_alive(pause):
@@ -175,11 +176,11 @@ def wait_for_decision(driver: str, address: str, token_file: str, token: str, bo
 
 
 def read_while_agent_lives(connection: socket.socket) -> bytes:
-    """The response; only its beginning if it takes too long, or the agent or the server ends."""
-    late_at = time.monotonic() + POLL_SECONDS
+    """The response, incomplete if it takes too long or if the agent or the server ends first."""
+    deadline = time.monotonic() + POLL_SECONDS
     connection.settimeout(WATCH_SECONDS)
     answer = b""
-    while time.monotonic() < late_at:
+    while time.monotonic() < deadline:
         try:
             chunk = connection.recv(65536)
         except TimeoutError:
@@ -195,11 +196,11 @@ def read_while_agent_lives(connection: socket.socket) -> bytes:
 
 
 def is_agent_alive(wait_seconds: float) -> bool:
-    """Whether somebody still reads what this process prints, at the end of that time."""
+    """Whether the agent still reads this process's output after `wait_seconds`."""
     import select
 
     agent = select.poll()
-    agent.register(sys.stdout.fileno(), 0)  # only whether the other end is closed
+    agent.register(sys.stdout.fileno(), 0)  # reports only that the other end was closed
     return not agent.poll(wait_seconds * 1000)
 
 
@@ -210,13 +211,13 @@ def shows_dialogs() -> bool:
 
 
 def addresses(address: str, token_file: str) -> Iterator[str]:
-    """Where the server may listen, the most likely first."""
-    own, served = os.environ.get("NAVI_URL"), served_address(token_file)
-    yield from dict.fromkeys(each for each in (own, served, address) if each)
+    """The addresses at which the server may listen, the most likely first."""
+    candidates = (os.environ.get("NAVI_URL"), served_address(token_file), address)
+    yield from dict.fromkeys(each for each in candidates if each)
 
 
 def served_address(token_file: str) -> str | None:
-    """Where the home's server listens; None unless one holds the lock of its address file."""
+    """The address of the home's server; None unless a server holds the lock on its address file."""
     try:
         with open(os.path.join(os.path.dirname(token_file), "address")) as file:
             try:

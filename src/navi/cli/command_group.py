@@ -17,7 +17,7 @@ PROGRAMS = ("navi", "sm", "recall")
 
 
 class SuggestingGroup(click.Group):
-    """Answers an unknown command with those that look like it."""
+    """Suggests similar commands when a command is unknown."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -42,7 +42,7 @@ def _hint(ctx: click.Context, name: str, commands: Sequence[str]) -> str:
 
 
 def _program_with(name: str) -> str | None:
-    """The program of Navi's that has this command."""
+    """Navi's program with this command, if any."""
     for program in PROGRAMS:
         if name in import_module(f"navi.cli.{program}.main").COMMANDS:
             return program
@@ -50,7 +50,7 @@ def _program_with(name: str) -> str | None:
 
 
 class CommandGroup(SuggestingGroup):
-    """`commands_in` maps a command's name to the module that has its `command`, and its help."""
+    """`commands_in` maps a command's name to the module that defines it, and to its help."""
 
     def __init__(self, *args: Any, commands_in: dict[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

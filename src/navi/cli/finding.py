@@ -1,4 +1,4 @@
-"""What `navi doctor` and `recall doctor` find, and how they print it."""
+"""The results of `navi doctor` and `recall doctor`."""
 
 from __future__ import annotations
 

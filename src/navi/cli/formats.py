@@ -12,7 +12,7 @@ from navi.cli import cells
 
 
 def source(name: str) -> str:
-    """`claude-code` for what the index calls `claude_code`."""
+    """A source's name as people type it: `claude-code` for `claude_code`."""
     return name.replace("_", "-")
 
 
@@ -62,7 +62,7 @@ def compact(number: int) -> str:
 
 
 def local_time(moment: datetime) -> str:
-    """The time in the zone of TZ or, if that is not set, the machine's, and the zone's name."""
+    """The time and the zone's name, in the zone of TZ or, if that is not set, the machine's."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
 
 

@@ -1,7 +1,7 @@
-"""The only module that prints: data to stdout, talk to stderr. Colour never carries meaning.
+"""The only module that prints: data to stdout, messages to stderr. Colour never carries meaning.
 
-Control characters are removed from everything printed here, so that no text can set colours, or do
-worse. Navi's own colours are placeholders in the text, which become control characters afterwards.
+Control characters are removed from everything printed here, so that no text can control the
+terminal. Navi's own colours are placeholders in the text, replaced after that.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def separate_screen() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Print a remark to stderr."""
+    """Print a message to stderr."""
     _write(sys.stderr, text + "\n")
 
 
@@ -168,7 +168,7 @@ def _cell(text: str) -> str:
 
 
 def page(lines: Sequence[str]) -> None:
-    """Print long data: through the pager on a terminal, directly elsewhere."""
+    """Print long data, through a pager if stdout is a terminal."""
     text = "\n".join(lines)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", "-FRX")  # short texts stay on the screen, colours work
@@ -234,7 +234,7 @@ def _send(stream: TextIO, text: str) -> None:
             stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        raise  # the reading program has ended; click ends the command quietly
+        raise  # the program that reads the output has ended; click then ends the command quietly
     except OSError as error:
         # Python writes the rest again at exit, which would fail with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -17,7 +17,7 @@ class Column:
     is_number: bool = False
     """Numbers are right-aligned."""
     needed_width: int | None = None
-    """How far it may be cut before other columns are dropped; None if it is never cut."""
+    """The column is cut to this width before others are dropped; None if it is never cut."""
     keeps_end: bool = False
     """Cut the beginning rather than the end, as for a path."""
     rank: int = 0

@@ -37,7 +37,7 @@ def _read(context: click.Context, option: click.Parameter, names: tuple[str, ...
 
     if len(names) > 1:
         raise UsageError(
-            f"there are {len(names)} time zones: {' and '.join(names)}",
+            f"more than one time zone: {' and '.join(names)}",
             hint="use --tz or --timezone, once",
         )
     return parse_timezone(names[0])

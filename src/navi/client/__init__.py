@@ -5,7 +5,7 @@ json_calls.py      sends calls as JSON and explains failures
 exchange.py        one request and its response
 event_stream.py    a WebSocket connection that receives events
 server_address.py  finds the server and its token
-client_errors.py   what can go wrong between client and server
+client_errors.py   errors between client and server
 mcp_bridge.py      MCP over standard input and output, forwarded to the server
 """
 

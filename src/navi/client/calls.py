@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from navi.client.json_calls import Wire
+from navi.client.json_calls import JsonCalls
 
 if TYPE_CHECKING:
     from navi.client.event_stream import Events
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
 
 WAIT_SECONDS = 20.0
-"""How long one call waits for something to happen before the server answers anyway."""
+"""How long one call may wait for a change before the server answers anyway."""
 
 MODEL_SECONDS = 600.0
 """How long to wait for a model: as long as the server's default for one request."""
@@ -49,7 +49,7 @@ MODEL_SECONDS = 600.0
 Result = TypeVar("Result")
 
 
-class Client(Wire):
+class Client(JsonCalls):
     """Every call returns the answer or raises a `NaviError` that says what to do."""
 
     def health(self) -> Json:
@@ -106,7 +106,7 @@ class Client(Wire):
         return session
 
     def digest_summary(self, query: Mapping[str, str | None]) -> str:
-        """What the server's model makes of the digest of these sessions."""
+        """The digest of these sessions, summarised by the server's model."""
         answer: Json = self._call(
             "POST", "/archive/digest/summary", query=query, timeout_seconds=MODEL_SECONDS
         )
@@ -186,14 +186,14 @@ class Client(Wire):
         return session
 
     def mark_read(self, session_id: str) -> SessionJson:
-        """Record that a person has seen what the session said. Agents can't."""
+        """Record that a person has read the session. Agents can't do this."""
         return self.change_session(session_id, {"unread": False})
 
     def pin(self, session_id: str, pinned: bool = True) -> SessionJson:
         return self.change_session(session_id, {"pinned": pinned})
 
     def archive(self, session_id: str) -> SessionJson:
-        """Leave the session out of lists. It also counts as read, or lists would still show it."""
+        """Leave the session out of lists. Also marks it as read, or lists would still show it."""
         return self.change_session(session_id, {"archived": True, "unread": False})
 
     def unarchive(self, session_id: str) -> SessionJson:
@@ -215,7 +215,7 @@ class Client(Wire):
         self._call("DELETE", _session_path(session_id, f"/queue/{quote(input_id, safe='')}"))
 
     def report_status(self, session_id: str, text: str | None) -> SessionJson:
-        """Set what the agent says it is doing; None clears it."""
+        """Set the status that the agent reports; None clears it."""
         path = _session_path(session_id, "/agent-status")
         session: SessionJson = self._call("POST", path, {"text": text}, keep_none=True)
         return session
@@ -258,12 +258,12 @@ class Client(Wire):
         return reminder
 
     def agents(self) -> list[AgentJson]:
-        """The agents that a new session could have, installed or not."""
+        """The agents that a new session could use, installed or not."""
         agents: list[AgentJson] = self._call("GET", "/agents")
         return agents
 
     def folders(self, limit: int | None = None) -> list[str]:
-        """The folders of recent sessions, the latest used first."""
+        """The folders of recent sessions, most recently used first."""
         query = {"limit": None if limit is None else str(limit)}
         folders: list[str] = self._call("GET", "/folders", query=query)
         return folders
@@ -271,7 +271,7 @@ class Client(Wire):
     def agenda(self, until: str | None = None, *, tz: str | None = None) -> list[AgendaJson]:
         """What will happen next in all sessions, soonest first.
 
-        `until` is a time as people write it, in the time zone `tz`.
+        `until` is a time such as `tomorrow at 9`, in the time zone `tz`.
         """
         entries: list[AgendaJson] = self._call("GET", "/agenda", query={"until": until, "tz": tz})
         return entries
@@ -282,7 +282,7 @@ class Client(Wire):
         return limits
 
     def ignore_limit(self, account: str | None = None) -> list[LimitJson]:
-        """Continue all that waits for this account's limit, or for any limit. Agents can't."""
+        """Stop waiting for this account's limit, or for all limits. Agents can't do this."""
         limits: list[LimitJson] = self._call("POST", "/limits/ignore", {"account": account})
         return limits
 
@@ -297,7 +297,7 @@ class Client(Wire):
         return budget
 
     def set_budget(self, path: str, budget: BudgetRequest) -> BudgetJson:
-        """If it is enough, what waits for it continues at once. Agents can't set budgets."""
+        """Set a budget. Turns that it now allows continue at once. Agents can't do this."""
         changed: BudgetJson = self._call("POST", path, asdict(budget))
         return changed
 
@@ -338,15 +338,16 @@ class Client(Wire):
         return question
 
     def inbox(self, *, tz: str | None = None, snoozed: bool = False) -> list[InboxItemJson]:
-        """What is waiting for a person, most important first; with `snoozed`, snoozed items too.
-        Times in words are in the time zone `tz`.
+        """Everything that waits for a person, most important first.
+
+        With `snoozed`, snoozed items too. Times in words are in the time zone `tz`.
         """
         query = {"tz": tz, "snoozed": "true" if snoozed else None}
         items: list[InboxItemJson] = self._call("GET", "/inbox", query=query)
         return items
 
     def snooze(self, item_id: str, until: str, *, tz: str | None = None) -> InboxItemJson:
-        """Hide an item of the inbox until a time as people write it, in the time zone `tz`."""
+        """Hide an item of the inbox until a time such as `tomorrow at 9`, in the time zone `tz`."""
         body = {"until": until, "tz": tz}
         item: InboxItemJson = self._call("POST", _inbox_path(item_id, "/snooze"), body)
         return item
@@ -382,9 +383,9 @@ class Client(Wire):
         self._call("DELETE", _session_path(session_id), query=query)
 
     def events(self, session_id: str | None = None, after: int | None = None) -> Events:
-        """One session's events after the `seq` in `after`, or all sessions' after that `position`.
+        """A session's events after the `seq` in `after`, or all sessions' after that `position`.
 
-        Without `after`, only new events come.
+        Without `after`, only new events.
         """
         path = "/ws" if session_id is None else f"/ws/sessions/{quote(session_id, safe='')}"
         return self._open_events(path if after is None else f"{path}?after={after}")
@@ -493,7 +494,7 @@ def _inbox_path(item_id: str, suffix: str) -> str:
 def _ask_until(
     ask: Callable[[float], Result], is_done: Callable[[Result], bool], seconds: float
 ) -> Result:
-    """Ask until done, for up to `seconds`. The server limits how long one call may wait."""
+    """Repeat `ask` until done, for up to `seconds`. The server limits how long a call may wait."""
     end = time.monotonic() + seconds
     while True:
         remaining = end - time.monotonic()

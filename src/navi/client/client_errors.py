@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the server."""
+"""Errors between a client and the server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from navi.base.errors import NaviError
 
 
 class NoServer(NaviError):
-    """Nothing answers, or what answers is not Navi."""
+    """No server answers, or the program that answers is not Navi."""
 
     kind, exit_code, http_status = "no_server", 2, 503
 

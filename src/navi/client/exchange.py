@@ -1,4 +1,4 @@
-"""One request and its answer, on a connection of its own.
+"""One request and its answer, on its own connection.
 
 Plain HTTP is written by hand: agents run `sm` all the time, and importing an HTTP library takes
 longer than the call itself. HTTPS uses Python's own `http.client`.

@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 30.0
 """The server may wait for a stopped turn to end, or for its store. This is longer than either."""
 
 
-class Wire:
+class JsonCalls:
     """Sends calls to one server, with the token and the session of the caller."""
 
     def __init__(self, server: Server) -> None:
@@ -134,8 +134,8 @@ class Wire:
         if status != 401 or (server.token or "").startswith(SESSION_TOKEN):
             return ServerRefused(status, error)
         if server.token is None:
-            places = dict.fromkeys(("NAVI_TOKEN", server.token_source))
-            message = f"no access token in {' or '.join(places)}"
+            sources = dict.fromkeys(("NAVI_TOKEN", server.token_source))
+            message = f"no access token in {' or '.join(sources)}"
         else:
             message = f"{server.address} rejected the access token from {server.token_source}"
         return NotAuthenticated(message, hint=TOKEN_HINT)

@@ -1,6 +1,6 @@
-"""MCP over standard input and output: forwards every line to the server, and says who is calling.
+"""MCP over standard input and output: forwards each line to the server with the caller's session.
 
-Imports stay few, because agents start this process with every session.
+Imports little, because agents start this process in every session.
 """
 
 from __future__ import annotations

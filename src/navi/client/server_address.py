@@ -22,11 +22,11 @@ class Server:
     address: str
     token: str | None
     token_source: str
-    """Where the token comes from, or was expected."""
+    """Where the token was found, or looked for."""
 
 
 def find_server(environment: Mapping[str, str] = os.environ) -> Server:
-    """`NAVI_URL` and `NAVI_TOKEN`, else where this home's server listens, or would listen."""
+    """The server in `NAVI_URL`, else this home's, running or not, with the token to use."""
     served = None if environment.get("NAVI_URL") else served_address(environment)
     address = served or configured_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
@@ -46,14 +46,14 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
 
 
 def configured_address(environment: Mapping[str, str] = os.environ) -> str:
-    """`NAVI_URL`, else where the settings say that the server listens, whether or not one runs."""
+    """`NAVI_URL`, else the address in the settings, whether or not a server is running."""
     if url := environment.get("NAVI_URL"):
         return _require_address(url)
     return _local_address(environment)
 
 
 def lasting_address(environment: Mapping[str, str] = os.environ) -> str | None:
-    """`configured_address`; None if the server takes another port each time it starts."""
+    """`configured_address`; None if the server picks a new port at each start."""
     if environment.get("NAVI_URL"):
         return configured_address(environment)
     is_fixed = _port(settings_section("server", environment), environment) != "0"
@@ -89,7 +89,7 @@ def _require_address(url: str) -> str:
 
 
 def _local_address(environment: Mapping[str, str]) -> str:
-    """Where `navi serve` listens according to its settings, which are not checked here."""
+    """The address at which the settings, unchecked, make `navi serve` listen."""
     settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
     port = _port(settings, environment)

@@ -178,7 +178,7 @@ def test_an_agent_at_a_terminal_gets_the_help(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--port", "1", "doctor"], "belong to `navi` alone"),
+        (["--port", "1", "doctor"], "are for `navi` alone"),
         (["--yes", "--no-setup"], "contradict"),
     ],
 )

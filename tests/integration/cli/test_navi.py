@@ -199,7 +199,7 @@ def test_the_doctor_names_other_programs_that_are_called_like_ours(tmp_path: Pat
     cheat_sheets.chmod(0o755)
     hidden = finding("commands", PATH=f"{tmp_path}:{own}:/usr/bin:/bin")
     assert hidden["status"] == "note"
-    assert hidden["detail"] == f"{cheat_sheets}: not this Navi's, but first on the PATH"
+    assert hidden["detail"] == f"{cheat_sheets}: first on the PATH, but not part of this Navi"
     assert own in hidden["hint"]
     assert finding("commands", PATH=f"{own}:{tmp_path}")["status"] == "ok"
 

@@ -455,7 +455,7 @@ class TestWrite:
     async def test_a_cancelled_write_is_over_when_the_call_is(
         self, files: Files, folder: Path
     ) -> None:
-        with filesystem._one_change_at_a_time:  # so that the write cannot finish yet
+        with filesystem._change_lock:  # so that the write cannot finish yet
             call = asyncio.create_task(files("write", "a", content="new"))
             await asyncio.sleep(0)
             call.cancel()

@@ -19,12 +19,12 @@ PAGE = """\
 
 
 def can_open() -> bool:
-    """Whether a person with a screen is at this terminal."""
+    """Whether this is a terminal on a machine with a desktop."""
     return sys.stdout.isatty() and has_desktop()
 
 
 def open_link(link: str, home: Path) -> None:
-    """Open the link through a private file, as every user of the machine sees command lines."""
+    """Open the link through a private file: every user of the machine can see command lines."""
     open_page(forwarding_page(link, home).as_uri())
 
 

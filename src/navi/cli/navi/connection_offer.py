@@ -49,7 +49,7 @@ def connect(agents: Mapping[str, AgentSettings]) -> None:
 
 
 def _plans(agents: Mapping[str, AgentSettings]) -> Plans:
-    """For the agents that are not connected, and whose settings can be changed."""
+    """The changes for all agents that are not connected and whose settings can be changed."""
     plans = {}
     for name, agent in agents.items():
         try:
@@ -74,8 +74,8 @@ def _ask(titles: list[str], plans: Plans) -> bool:
     )
     if is_temporary(Path(sys.prefix)):
         output.note(
-            "Navi runs from uv's cache, so this lasts until uv cleans it; to keep it, first "
-            "install Navi with `uv tool install heynavi`."
+            "Navi runs from uv's cache, so the connection lasts until uv cleans the cache; to keep "
+            "it, first install Navi with `uv tool install heynavi`."
         )
     while (answer := _answer(f"Connect {names}? [y/N, d shows the diff]")) in DIFF_ANSWERS:
         for change in changes:

@@ -24,7 +24,7 @@ from navi.memory.index_paths import index_paths, settings_files
 
 FILES_IN_HOME = ("token", "address", PORT_FILE, "runs", "workspace", PAGE_FILE, ANSWERS_FILE)
 PERMISSION_RECEIPTS = "permissions.json"
-"""Says which rules `recall stats bash --apply` added; --undo needs it."""
+"""Records the rules that `recall stats bash --apply` added; --undo needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class DataFiles:
 
     folder: Path
     content: str
-    """What the files hold, in words."""
+    """A description of the content, for people."""
     paths: Sequence[Path]
 
     def size(self) -> int:
@@ -83,7 +83,7 @@ def data_files() -> list[DataFiles]:
 
 
 def store_file_names(name: str) -> list[str]:
-    """The names of all files of the SQLite store in the file `name`."""
+    """The names of the SQLite file `name` and of the files that SQLite keeps next to it."""
     return [f"{name}{suffix}" for suffix in server_files.STORE_SUFFIXES]
 
 

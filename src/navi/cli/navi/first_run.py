@@ -51,7 +51,7 @@ def _connectable_agents(config: settings.Settings) -> dict[str, AgentSettings]:
 
 
 def _show_sessions() -> None:
-    """Index the sessions of all agents on this machine, and say how many there are."""
+    """Index the sessions of all agents on this machine, and print how many there are."""
     from navi.memory.read.session_list import SessionFilters, SessionList
 
     paths = index_paths()

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 DISTRIBUTIONS = ("heynavi", "navi")
-"""What Navi is called in package indexes, and what it was called before."""
+"""Navi's name in package indexes, and its earlier one."""
 
 
 def upgrade_command(prefix: Path, source: Path | None, python: Path = Path(sys.executable)) -> str:

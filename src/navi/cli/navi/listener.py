@@ -11,7 +11,7 @@ from navi.cli import output
 
 PORTS_TO_TRY = 100
 PORT_FILE = "port"
-"""In the home folder: the port that was used last in place of the usual one."""
+"""In the home folder: the port used last time instead of the usual one."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -29,9 +29,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def listen_near(host: str, port: int, home: Path) -> socket.socket:
-    """Listen on this port or, if another program has it, on the next free one.
+    """Listen on this port or, if another program uses it, on the next free one.
 
-    The next start tries that port first, because browsers and running agents know the server by it.
+    The next start tries that port first, because open pages and running agents still use it.
     """
     last_port = _last_port(home)
     ports = range(port, port + PORTS_TO_TRY)

@@ -19,12 +19,15 @@ COMMANDS = {
     "upgrade": ("navi.cli.navi.commands.upgrade", "Print or run the command that upgrades Navi."),
     "doctor": ("navi.cli.navi.commands.doctor", "Check the installation and suggest fixes."),
     "setup": ("navi.cli.navi.commands.setup", "Connect Claude Code or Codex to Navi."),
-    "uninstall": ("navi.cli.navi.commands.uninstall", "Remove Navi from your agents' settings."),
+    "uninstall": (
+        "navi.cli.navi.commands.uninstall",
+        "Disconnect your agents, and optionally delete Navi's data.",
+    ),
     "notify": ("navi.cli.navi.commands.notify", "Test the channels on which Navi notifies you."),
     "mcp": ("navi.cli.navi.commands.mcp", "Serve Navi's tools to an agent over MCP."),
     "user": ("navi.cli.navi.commands.user", "Add, list and remove users."),
     "token": ("navi.cli.navi.commands.token", "Replace the server's token."),
-    "when": ("navi.cli.navi.commands.when", "Show how Navi reads a time."),
+    "when": ("navi.cli.navi.commands.when", "Show how Navi interprets a time."),
     "import-jobs": (
         "navi.cli.navi.commands.import_jobs",
         "Import automations from a jobs.json file.",
@@ -33,18 +36,18 @@ COMMANDS = {
 }
 
 
-def run_alone(port: int | None, no_open: bool, yes: bool, no_setup: bool) -> None:
+def run_without_command(port: int | None, no_open: bool, yes: bool, no_setup: bool) -> None:
     context = click.get_current_context()
     options = (port is not None, no_open, yes, no_setup)
     if context.invoked_subcommand is not None:
         if any(options):
             command = f"navi {context.invoked_subcommand}"
             raise UsageError(
-                f"these options belong to `navi` alone, not to `{command}`",
+                f"the options before the command are for `navi` alone, not for `{command}`",
                 hint=f"put the command's own options after it: {command} --help",
             )
         return
-    if not any(options) and not _is_person():
+    if not any(options) and not _is_person_at_terminal():
         raise click.exceptions.NoArgsIsHelpError(context)
     if yes and no_setup:
         raise UsageError("--yes and --no-setup contradict each other", hint="use one of them")
@@ -54,15 +57,15 @@ def run_alone(port: int | None, no_open: bool, yes: bool, no_setup: bool) -> Non
     first_run.run(port, no_open=no_open, setup=setup)
 
 
-def _is_person() -> bool:
-    """Whether a person at a terminal runs this command, rather than a program or an agent."""
+def _is_person_at_terminal() -> bool:
+    """Whether a person runs this command, rather than a program or an agent."""
     return sys.stdin.isatty() and sys.stdout.isatty() and "NAVI_SESSION_ID" not in os.environ
 
 
 group = CommandGroup(
     name="navi",
     commands_in=COMMANDS,
-    callback=run_alone,
+    callback=run_without_command,
     invoke_without_command=True,
     no_args_is_help=False,
     help="Run and set up Navi, a memory and a clock for AI agents.\n\nRun in a terminal without a "

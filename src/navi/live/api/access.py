@@ -1,4 +1,4 @@
-"""Who is calling: tokens, browser logins, Host and Origin."""
+"""Identifies callers by token or browser login, and checks Host and Origin."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SameOriginOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            error = self._error(Headers(scope=scope), ORIGIN_SCHEMES[scope["scheme"]])
+            error = self._refusal(Headers(scope=scope), ORIGIN_SCHEMES[scope["scheme"]])
             if error is not None:
                 await _send_error(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _error(self, headers: Headers, scheme: str) -> NotAllowed | None:
+    def _refusal(self, headers: Headers, scheme: str) -> NotAllowed | None:
         host = ", ".join(headers.getlist("host")).lower()
         match = HOST.fullmatch(host)
         if match is None or match["name"] not in self._hosts:
@@ -75,7 +75,7 @@ async def identify_caller(connection: HTTPConnection) -> tuple[Navi, Caller]:
         )
     caller = await authenticate(navi, token, connection.headers)
     mark_authenticated(connection)
-    # The store can't even look up text that it can't store.
+    # The store can't search for text that it can't hold.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
     return navi, caller
@@ -97,7 +97,7 @@ def calling_session(connection: HTTPConnection, caller: Caller) -> str | None:
 
 
 def require_person(connection: HTTPConnection, caller: Caller) -> None:
-    """Refuse agents, also those in a person's own terminal."""
+    """Refuse agents, including those in a person's own terminal."""
     Caller(caller.user, calling_session(connection, caller)).require_person()
 
 
@@ -110,7 +110,7 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def _bracketed(host: str) -> str:
-    """The host as a `Host` header has it: an IPv6 address is in brackets."""
+    """The host as written in a `Host` header, with an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -1,4 +1,4 @@
-"""Routes and middleware, put together."""
+"""Builds the app from its routes and middleware."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Limits on connections that have not shown a token yet.
+"""Limits on connections that have not authenticated yet.
 
-uvicorn has none of its own: headers may arrive slowly and be of any size, and the first frame of a
+uvicorn has no such limits: headers may arrive slowly and be of any size, and the first frame of a
 WebSocket may be as large as any other.
 """
 
@@ -31,23 +31,23 @@ class Client(Protocol):
     """A connection, as the app sees it."""
 
     def mark_authenticated(self) -> None:
-        """Call this once the connection has shown a valid token."""
+        """Call this once the client has sent a valid token."""
 
     def close(self) -> None: ...
 
 
 def mark_authenticated(connection: HTTPConnection) -> None:
-    """Call this once the sender of this request or socket has shown a valid token."""
+    """Call this once the sender of this request or socket has sent a valid token."""
     client: Client | None = connection.scope.get("state", {}).get(_CLIENT)
     if client is not None:
         client.mark_authenticated()
 
 
 class UnauthenticatedClients:
-    """Connections that have not shown a token yet.
+    """Connections that have not authenticated yet.
 
-    At the limit, a new one replaces the oldest: clients with a token show it at once, so those that
-    have waited longest are the least likely to have one.
+    At the limit, a new connection replaces the oldest. Clients send their token at once, so the
+    oldest connection is the least likely to have one.
     """
 
     def __init__(self, limit: int) -> None:
@@ -74,7 +74,7 @@ class UnauthenticatedClients:
 
 
 class State(ServerState):
-    """What all connections of a server share."""
+    """The state that all connections of a server share."""
 
     def __init__(self, unauthenticated: UnauthenticatedClients) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
-            # uvicorn would log a traceback.
+            # uvicorn would log a traceback for invalid UTF-8.
             self.frames = []
             self.conn.send_close(1007)
             self.handle_parser_exception()

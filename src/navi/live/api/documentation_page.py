@@ -1,4 +1,4 @@
-"""A page of the documentation as HTML."""
+"""Renders pages of the documentation as HTML."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ TEMPLATE = """\
 
 
 def html(path: str, text: str, paths: Container[str]) -> str:
-    """The Markdown of the file at `path`. Links to files that are not in `paths` become text."""
-    from markdown_it import MarkdownIt  # takes a while to import, and few people read this
+    """Render the Markdown of the file at `path`. Links to files not in `paths` become text."""
+    from markdown_it import MarkdownIt  # slow to import, and rarely needed
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
@@ -46,7 +46,7 @@ def html(path: str, text: str, paths: Container[str]) -> str:
             title = next_token.content if token.tag == "h1" else title
         _drop_dead_links(next_token.children or [], posixpath.dirname(path), paths)
     content = markdown.renderer.render(tokens, markdown.options, {})
-    # A wide table or picture scrolls by itself, for people with a keyboard, too.
+    # Wide tables and code blocks scroll on their own; `tabindex` lets the keyboard scroll them.
     content = content.replace("<table>", '<div class="wide" tabindex="0"><table>')
     content = content.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
     return TEMPLATE.format(title=escape(title), content=content)
@@ -56,12 +56,12 @@ def _drop_dead_links(tokens: Sequence[Token], folder: str, paths: Container[str]
     is_dead = False
     for token in tokens:
         if token.type == "link_open":
-            is_dead = not _leads_somewhere(str(token.attrs["href"]), folder, paths)
+            is_dead = not _has_target(str(token.attrs["href"]), folder, paths)
         if is_dead and token.type in ("link_open", "link_close"):
             token.tag, token.attrs = "span", {}
 
 
-def _leads_somewhere(link: str, folder: str, paths: Container[str]) -> bool:
+def _has_target(link: str, folder: str, paths: Container[str]) -> bool:
     parts = urlsplit(link)
     is_elsewhere = bool(parts.scheme) or not parts.path
     return is_elsewhere or posixpath.normpath(posixpath.join(folder, parts.path)) in paths

@@ -31,7 +31,7 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def subprotocol(headers: Mapping[str, str]) -> str | None:
-    """The subprotocol to accept: a browser that offers some insists that one is accepted."""
+    """The subprotocol to accept. Browsers that offer any require the server to accept one."""
     return SUBPROTOCOL if _page_secret_in_subprotocols(headers) else None
 
 

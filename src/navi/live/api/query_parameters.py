@@ -28,7 +28,7 @@ def flag(request: Request, name: str) -> bool:
 
 
 def seconds(request: Request, name: str) -> float:
-    """How long to wait; 0 if omitted or negative."""
+    """A number of seconds to wait; 0 if omitted or negative."""
     text = request.query_params.get(name)
     if text is None:
         return 0.0

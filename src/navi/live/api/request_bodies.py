@@ -35,8 +35,7 @@ class Body(BaseModel):
     @field_validator("*")
     @classmethod
     def _require_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check every text, even an id to look up: the store can't query with text it can't
-        store."""
+        """Check every text, even ids: the store can't search for text that it can't hold."""
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 

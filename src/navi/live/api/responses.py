@@ -1,4 +1,4 @@
-"""Values and errors as responses."""
+"""Builds responses from values and errors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def on_disconnect(request: Request, error: Exception) -> Response:
 
 
 async def on_unexpected_error(request: Request, error: Exception) -> Response:
-    # uvicorn logs the traceback; the response says where to look.
+    # uvicorn logs the traceback; the response refers to the log.
     log.error("%s %s failed: %r", request.method, request.url.path, error)
     hint = "the server's log has the details; `navi doctor` checks the installation"
     message = "something went wrong inside Navi; no accepted input was lost"

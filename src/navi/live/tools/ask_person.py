@@ -25,12 +25,12 @@ class AskPersonArguments(Arguments):
         default_factory=list, description="Answers to choose from; the person may write another."
     )
     deadline: NonBlank | None = Field(
-        None, description="How long to wait, e.g. `2h`; then you are told that nobody answered."
+        None, description="How long to wait, e.g. `2h`. A message tells you if nobody answered."
     )
 
 
 class Questions(Protocol):
-    """The part of the runtime's question service that this tool uses."""
+    """The part of the question service that this tool uses."""
 
     async def ask_person(
         self,
@@ -49,8 +49,8 @@ class AskPerson:
     name: ClassVar[str] = "ask_person"
     description: ClassVar[str] = (
         "Asks the person you work for something that only they can decide, and ends your turn. "
-        "The answer reaches you as the next message, hours later if need be. Say everything else "
-        "first: nothing runs until then."
+        "The answer is your next message, perhaps hours later. Say everything else first: nothing "
+        "runs until then."
     )
     arguments: ClassVar[type[AskPersonArguments]] = AskPersonArguments
 

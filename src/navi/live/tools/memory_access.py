@@ -1,4 +1,4 @@
-"""What the tools of the memory share: who may use them, and how much they may answer."""
+"""Access checks and size limits of the memory tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 
 BUDGET = Field(
     ge=LOWEST_BUDGET,
-    description="About how many tokens the answer may have, at four bytes to a token.",
+    description="The answer's approximate maximum length in tokens, at four bytes per token.",
 )
 Budget = Annotated[int, BUDGET]
 Since = Annotated[
@@ -29,7 +29,7 @@ Since = Annotated[
 
 
 class AgentMemory(Protocol):
-    """The part of the runtime's service that the tools use. Answers are texts to read."""
+    """The part of the memory service that the tools use. Results are text for an agent to read."""
 
     async def search(
         self,
@@ -54,5 +54,5 @@ class AgentMemory(Protocol):
 
 def require_memory_access(context: ToolContext) -> None:
     if not context.user.is_admin:
-        # The memory holds everything that the users of this machine have ever said.
+        # The memory holds the sessions of every user of this machine.
         raise NotAllowed("only an admin's sessions may search the memory")

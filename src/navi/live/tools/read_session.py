@@ -18,13 +18,13 @@ from navi.live.tools.memory_access import (
 
 class ReadSessionArguments(Arguments):
     id: NonBlank = Field(
-        description="As search_sessions gives it, or the agent's own id; its start is enough."
+        description="The id from search_sessions, or the agent's own id. A prefix is enough."
     )
     around: int | None = Field(
         None,
         ge=0,
-        description="The number of a message to read with those around it. Without it, you get "
-        "the beginning and the end.",
+        description="A message's number: shows that message and those around it. Without it, you "
+        "get the session's beginning and end.",
     )
     budget: Budget = 4_000
 
@@ -32,8 +32,8 @@ class ReadSessionArguments(Arguments):
 class ReadSession:
     name: ClassVar[str] = "read_session"
     description: ClassVar[str] = (
-        "Reads an earlier session of any agent on this machine: what was asked, said and run. "
-        "search_sessions and sessions_of_file find the id and the number of a message."
+        "Reads an earlier session of any agent on this machine: its messages and tool calls. "
+        "search_sessions and sessions_of_file return session ids and message numbers."
     )
     arguments = ReadSessionArguments
 

@@ -1,4 +1,4 @@
-"""Lets an agent find what was said and done before, by any agent."""
+"""Lets an agent search the earlier sessions of all agents."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class SearchArguments(Arguments):
     source: Annotated[str | None, EmptyIsNone] = None
     project: Annotated[NonBlank, EmptyIsHere] = Field(
         HERE,
-        description="`here` is this session's project, `everywhere` all of them; otherwise part "
-        "of a project's path. If nothing matches here, everything is searched.",
+        description="`here` is this session's project, `everywhere` all projects; anything else is "
+        "part of a project's path. If `here` has no match, all projects are searched.",
     )
     file: Annotated[NonBlank | None, EmptyIsNone] = Field(
-        None, description="Only sessions that touched this file; the end of its path is enough."
+        None, description="Only sessions that touched this file. The end of its path is enough."
     )
     since: Since = None
-    limit: int = Field(10, ge=1, description="The most passages.")
+    limit: int = Field(10, ge=1, description="The maximum number of passages.")
     budget: Budget = 2_000
 
 
 class SearchSessions:
     name: ClassVar[str] = "search_sessions"
     description: ClassVar[str] = (
-        "Searches everything that any agent has said, thought and run on this machine, and how "
-        "tools answered: the beginning, the end and the errors of what they printed. A passage "
+        "Searches the sessions of all agents on this machine: messages, thoughts and tool calls, "
+        "with the beginning, the end and the errors of each tool's output. A passage "
         'matches if it has all the words; "quoted words" must be adjacent, prefix* matches words '
         "that start with it, and -word excludes passages with that word. The query may also have "
         'filters: agent:codex, project:"my shop", file:auth.ts, after:7d, before:2026-10-01, '

@@ -1,4 +1,4 @@
-"""Tells an agent which sessions touched a file."""
+"""Lets an agent find the sessions that touched a file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HIGHEST_LIMIT = 50
 
 
 class SessionsOfFileArguments(Arguments):
-    path: NonBlank = Field(description="The file's path; the end of it is enough.")
+    path: NonBlank = Field(description="The file's path. The end of it is enough.")
     since: Since = None
-    limit: int = Field(10, ge=1, description="The most sessions.")
+    limit: int = Field(10, ge=1, description="The maximum number of sessions.")
     budget: Budget = 2_000
 
 
@@ -30,7 +30,7 @@ class SessionsOfFile:
     name: ClassVar[str] = "sessions_of_file"
     description: ClassVar[str] = (
         "Lists the sessions of any agent on this machine that read or changed a file, the latest "
-        "first. Use it to find out why a file is as it is."
+        "first. Use it to find out why a file looks the way it does."
     )
     arguments = SessionsOfFileArguments
 

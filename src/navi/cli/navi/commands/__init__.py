@@ -11,8 +11,8 @@ logout.py       log out a user's browsers
 user.py         add, list and remove users
 notify.py       test the channels on which Navi notifies people
 token.py        replace the server's token
-when.py         show how a time expression is read
+when.py         show how Navi interprets a time
 mcp.py          serve Navi's tools to an agent, over MCP
-import_jobs.py  import automations from a jobs.json
-completions.py  a shell's completion script
+import_jobs.py  import automations from a jobs.json file
+completions.py  print a shell's completion script
 """

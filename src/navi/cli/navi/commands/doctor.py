@@ -33,8 +33,8 @@ from navi.vendors import registry
 
 COMMAND_NAMES = ("navi", "recall", "sm", "heynavi")
 HEALTH_SECONDS = 2.0
-SHOWN_FOR = timedelta(days=7)
-"""How long `navi doctor` reports a notification that could not be delivered."""
+FAILURES_SHOWN_FOR = timedelta(days=7)
+"""How long to report a notification that could not be delivered."""
 
 
 @click.command("doctor", help="Check the installation and suggest fixes.")
@@ -51,7 +51,7 @@ def command(as_json: bool) -> None:
 
 
 def _without_repeats(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, with each problem described only once: bad settings stop several checks."""
+    """The findings, with each problem described once: invalid settings stop several checks."""
     first_names: dict[str, str] = {}
     for finding in findings:
         if finding.status != "problem":
@@ -144,7 +144,8 @@ def _set_aside() -> Finding:
     return Finding(
         "set aside",
         "problem",
-        f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
+        f"{formats.count(len(rows), 'damaged row')}; the newest: {newest.kind} {newest.row_id}: "
+        f"{newest.error}",
         "everything else keeps working; the table set_aside holds their contents",
     )
 
@@ -165,7 +166,7 @@ def _notifications() -> Finding:
             rows = notifications.list_notifications(connection, user_id=None)
     finally:
         engine.dispose()
-    since = SystemClock().now() - SHOWN_FOR
+    since = SystemClock().now() - FAILURES_SHOWN_FOR
     failed = [
         row for row in rows if row.state is NotificationState.FAILED and row.created_at > since
     ]
@@ -177,7 +178,7 @@ def _notifications() -> Finding:
         status = "problem" if failed else "note"
         return Finding("notify", status, detail, "try the channels with `navi notify test`")
     if not names:
-        hint = f"{documentation.page('how-to/notifications')} says how to set one up"
+        hint = f"{documentation.page('how-to/notifications')} explains how to set one up"
         return Finding("notify", "ok", "no channel is set up", hint)
     return Finding("notify", "ok", formats.joined(names))
 
@@ -210,7 +211,7 @@ def _meaning() -> Finding:
     from navi.memory.semantic.semantic_settings import semantic_settings
     from navi.memory.semantic.semantic_state import semantic_state
 
-    semantic_settings()  # A mistake in them is a finding of its own.
+    semantic_settings()  # Raises if they contain a mistake.
     state = semantic_state(index_paths())
     if state.problem is not None and state.is_wanted:
         return Finding("meaning", "note", state.sentence, state.problem.hint)
@@ -219,35 +220,35 @@ def _meaning() -> Finding:
 
 def _server() -> Finding:
     address = find_server().address
-    place = address.partition("://")[2]
+    netloc = address.partition("://")[2]
     try:
         health = json.loads(exchange(address, "GET", "/health", None, {}, HEALTH_SECONDS).body)
         version = health["version"]
     except ConnectionRefusedError:
-        return Finding("server", "note", f"not running on {place}", "start it with `navi serve`")
+        return Finding("server", "note", f"not running on {netloc}", "start it with `navi serve`")
     except OSError as error:
-        detail = f"no answer from {place}: {error}"
+        detail = f"no answer from {netloc}: {error}"
         return Finding("server", "problem", detail, "check `host` and `port` under [server]")
     except (ValueError, KeyError, TypeError):
-        return _foreign_server(place)
+        return _foreign_server(netloc)
     if version != __version__:
-        detail = f"navi {version} on {place}, but this is {__version__}"
+        detail = f"navi {version} on {netloc}, but this is {__version__}"
         return Finding("server", "note", detail, "restart the server, or upgrade the older one")
-    return Finding("server", "ok", f"navi {version} on {place}")
+    return Finding("server", "ok", f"navi {version} on {netloc}")
 
 
-def _foreign_server(place: str) -> Finding:
+def _foreign_server(netloc: str) -> Finding:
     if "NAVI_URL" in os.environ:
         hint = "set NAVI_URL to the address that `navi serve` prints"
-        return Finding("server", "problem", f"another program answers on {place}", hint)
+        return Finding("server", "problem", f"another program answers on {netloc}", hint)
     server = settings.load().server
     if "port" in server.model_fields_set:
         hint = f"use another port: `navi serve --port {server.port + 1}`"
-        return Finding("server", "problem", f"another program answers on {place}", hint)
+        return Finding("server", "problem", f"another program answers on {netloc}", hint)
     return Finding(
         "server",
         "note",
-        f"not running; another program answers on {place}",
+        f"not running; another program answers on {netloc}",
         "start it with `navi serve`, which takes the next free port",
     )
 
@@ -263,7 +264,7 @@ def _commands() -> Finding:
         elif not (folder / name).exists() or not os.path.samefile(path, folder / name):
             foreign.append(path)
     if foreign:
-        detail = f"{formats.joined(foreign)}: not this Navi's, but first on the PATH"
+        detail = f"{formats.joined(foreign)}: first on the PATH, but not part of this Navi"
         return Finding("commands", "note", detail, f"put {folder} before them on the PATH")
     if missing:
         hint = f"add {folder} to the PATH"

@@ -38,7 +38,7 @@ def command(user: str | None, no_open: bool, is_list: bool) -> None:
 
 
 def print_link(user: str, *, opens_browser: bool) -> None:
-    """Print a link that logs `user` in. `opens_browser` opens it, too, where there is a desktop."""
+    """Print a link that logs `user` in. `opens_browser` also opens it if there is a desktop."""
     address = running_server_address()
     code = with_logins(lambda logins: logins.make_code(user))
     link = login_link(address, user, code)
@@ -59,7 +59,7 @@ def _list(user: str | None) -> None:
 
 
 def running_server_address() -> str:
-    """The server's address. Raises an error if it does not respond."""
+    """The server's address. Raises an error if the server does not respond."""
     address = find_server().address
     # Don't send the token: any program may be listening there.
     Client(Server(address, None, "")).health()

@@ -15,7 +15,7 @@ def command() -> None:
     """Serve Navi's tools over the Model Context Protocol, on standard input and output.
 
     Agents start this themselves after `navi setup`. The tools come from the running server, which
-    also serves them over HTTP at /mcp; without a server there are none.
+    also serves them over HTTP at /mcp. Without a server, there are no tools.
     """
     from navi.client import Client, find_server, mcp_bridge
     from navi.vendors.registry import vendors

@@ -84,8 +84,8 @@ def _already_served() -> UsageError:
     where = "" if address is None else f" at {address}"
     return UsageError(
         f"a server already runs for this home{where}",
-        hint="`navi` opens its page; for another server, set NAVI_HOME to another folder, or give "
-        "it a --port to share this one",
+        hint="`navi` opens its page; to run another server, set NAVI_HOME to another folder, or "
+        "use --port to share this home",
     )
 
 
@@ -163,7 +163,7 @@ async def _serve(
 async def _announce(navi: Navi, address: str, opens_browser: bool) -> None:
     """Print the page's address; at a terminal, as a link that logs the browser in."""
     if not sys.stdout.isatty():
-        # A log or a program reads this, and a working link in it could reach the wrong people.
+        # The output goes to a file or a program, where a link could reach the wrong people.
         output.note("`navi login` prints a link that logs a browser in")
         output.say(f"Navi is ready: {address}")
         return

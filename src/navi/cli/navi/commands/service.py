@@ -75,7 +75,7 @@ def uninstall() -> None:
     manager = _installed_service()
     remove_service(manager)
     output.say(f"removed {manager.file}")
-    output.note(f"{AGENTS_CONTINUE}: `navi serve` starts one in this terminal")
+    output.note(f"{AGENTS_CONTINUE}; `navi serve` starts one in this terminal")
 
 
 @command.command("start")
@@ -94,7 +94,7 @@ def stop() -> None:
     manager = _installed_service()
     manager.stop()
     output.say("stopped")
-    output.note(f"{AGENTS_CONTINUE}: `navi service start`")
+    output.note(f"{AGENTS_CONTINUE}; start it with `navi service start`")
 
 
 @command.command("restart")
@@ -120,7 +120,7 @@ def status(as_json: bool) -> None:
         "version": None if server is None else server.version,
         "lingers": manager.lingers(),
         "file": str(manager.file),
-        "log": manager.log_place,
+        "log": manager.log_location,
     }
     if as_json:
         output.say_json(values)
@@ -133,7 +133,7 @@ def status(as_json: bool) -> None:
             *([] if server is None else [["version", _version(server.version)]]),
             ["runs", _when_it_runs(manager)],
             ["file", str(manager.file)],
-            ["log", f"{manager.log_place} (`navi service logs`)"],
+            ["log", f"{manager.log_location} (`navi service logs`)"],
         ]
         output.columns(rows, "  ")
     sys.exit(0 if state.is_running else 1)
@@ -186,8 +186,8 @@ def _offer_linger(manager: ServiceManager, choice: bool | None) -> None:
         return
     command_line = f"loginctl enable-linger {getpass.getuser()}"
     output.note(
-        "systemd ends the service, and the agents it started, when you log out, unless your "
-        f"user lingers: `{command_line}`"
+        "systemd ends the service, and the agents it started, when you log out, unless lingering "
+        f"is enabled: `{command_line}`"
     )
     if choice is None and sys.stdin.isatty():
         choice = click.confirm("Enable lingering now?", default=False, err=True)
@@ -211,4 +211,4 @@ def _when_it_runs(manager: ServiceManager) -> str:
 def _version(version: str) -> str:
     if version == __version__:
         return version
-    return f"{version}; this program is {__version__}: `navi service restart` starts it"
+    return f"{version}; {__version__} is installed, and `navi service restart` starts it"

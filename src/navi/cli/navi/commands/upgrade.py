@@ -17,7 +17,7 @@ from navi.cli.navi.service.this_machine import installed_service
 
 
 @click.command("upgrade")
-@click.option("-y", "--yes", is_flag=True, help="Run the command, too.")
+@click.option("-y", "--yes", is_flag=True, help="Also run the command.")
 def command(yes: bool) -> None:
     """Print the command that upgrades Navi; it depends on how Navi was installed.
 

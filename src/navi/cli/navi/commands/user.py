@@ -81,7 +81,7 @@ def _consequences(belongings: Belongings) -> str:
         "automation": belongings.automations,
         "reminder": belongings.reminders,
     }
-    things = [formats.count(number, noun) for noun, number in counts.items() if number]
-    if not things:
+    parts = [formats.count(number, noun) for noun, number in counts.items() if number]
+    if not parts:
         return "They have nothing running or scheduled."
-    return f"Removing the user stops {', '.join(things)}."
+    return f"Removing the user stops {', '.join(parts)}."

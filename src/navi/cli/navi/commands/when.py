@@ -1,4 +1,4 @@
-"""`navi when`: show how Navi reads a time."""
+"""`navi when`: show how Navi interprets a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 FOLLOWING_COUNT = 5
-HELP = """Show how Navi reads a time, without scheduling anything. Needs no server.
+HELP = """Show how Navi interprets a time, without scheduling anything. Needs no server.
 
 \b
 navi when 2h 15m

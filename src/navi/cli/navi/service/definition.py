@@ -1,5 +1,4 @@
-"""Writes and removes the file that defines the service, but touches no file that Navi did not
-write."""
+"""Writes and removes the file that defines the service. Refuses files that Navi did not write."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from navi.base.errors import Conflict
 from navi.cli.navi.service.service_manager import ServiceManager
 
 MARK = "Written by `navi service install`; `navi service uninstall` removes it."
-"""A comment in every file that Navi writes, by which it recognises its own."""
+"""A comment in the file, by which Navi recognises that it wrote the file."""
 
 
 def write_definition(file: Path, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the service gets from the environment of the person who installs it."""
+"""The service's environment variables, from those of the person who installs it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _location_variables() -> list[str]:
 
 
 def lasting_path(path: str) -> str:
-    """The absolute folders of a PATH, each once, without those that won't outlive this login."""
+    """The absolute folders of a PATH, without duplicates and without temporary folders."""
     folders = [_lasting_folder(folder) for folder in path.split(os.pathsep)]
     return os.pathsep.join(dict.fromkeys(folder for folder in folders if folder is not None))
 
@@ -50,7 +50,7 @@ def _lasting_folder(folder: str) -> str | None:
         return None
     if not _is_temporary(folder):
         return folder
-    # Some version managers put a link to the version in use there.
+    # Some version managers keep a link to the current version in a temporary folder.
     target = os.path.realpath(folder)
     return None if _is_temporary(target) else target
 
@@ -66,7 +66,7 @@ def environment_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def missing_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The variables that Navi or an agent may need, and that only this shell has."""
+    """The variables that Navi or an agent may need and that this shell has, but not the service."""
     try:
         lines = environment_file(environment).read_text().splitlines()
     except OSError:

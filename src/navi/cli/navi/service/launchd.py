@@ -1,4 +1,4 @@
-"""Navi as an agent of macOS's launchd. Not yet run on a Mac: see docs/how-to/service.md."""
+"""Runs Navi as a launchd agent of macOS. Not yet tried on a Mac: see docs/how-to/service.md."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Launchd:
         return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
     @property
-    def log_place(self) -> str:
+    def log_location(self) -> str:
         return str(self._log)
 
     def require(self) -> None:
@@ -48,26 +48,26 @@ class Launchd:
         return property_list(command, environment, environment_file(), self._log, person_umask())
 
     def enable(self) -> None:
-        """Nothing to do: launchd loads every file in that folder at login."""
+        """Nothing to do: launchd loads every file in the folder of `file` at login."""
 
     def disable(self) -> None:
         self.stop()
 
     def forget(self) -> None:
-        """Nothing to do: launchd holds only what it has loaded."""
+        """Nothing to do: `disable` has already unloaded the job."""
 
     def start(self) -> None:
         if not _is_loaded():
             _require_success("bootstrap", _domain(), str(self.file))
 
     def stop(self) -> None:
-        """Unload the job: as long as it is loaded, launchd starts it again."""
+        """Unload the job, because launchd restarts a loaded job."""
         if not _is_loaded():
             return
-        _launchctl("bootout", _target())  # fails if it takes longer than a moment
-        give_up_at = time.monotonic() + STOP_SECONDS
+        _launchctl("bootout", _target())  # fails if the job does not end at once
+        deadline = time.monotonic() + STOP_SECONDS
         while _is_loaded():
-            if time.monotonic() > give_up_at:
+            if time.monotonic() > deadline:
                 raise NaviError(
                     "launchd did not stop the service", hint="`navi service logs` may say why"
                 )
@@ -96,7 +96,7 @@ class Launchd:
 
 
 def parse_state(listing: str) -> ServiceState:
-    """The state in what `launchctl print` prints about one job."""
+    """The state of a job, from the output of `launchctl print`."""
     fields: dict[str, str] = {}
     for name, value in FIELD.findall(listing):
         fields.setdefault(name, value)  # the job's own fields come first

@@ -9,7 +9,7 @@ from pathlib import Path
 from navi.cli.navi.service.definition import MARK
 
 LABEL = "heynavi.navi"
-# launchd has no file of variables, so a shell reads it and then becomes the server.
+# launchd can't read a file of variables, so a shell reads it and then becomes the server.
 SCRIPT = 'set -a; [ ! -f "$0" ] || . "$0"; set +a; exec "$@"'
 SECONDS_BETWEEN_STARTS = 10
 
@@ -29,13 +29,13 @@ def property_list(
         "StandardErrorPath": str(log),
         "Umask": umask,
         "RunAtLoad": True,
-        # Start again unless it ended by itself, without an error.
+        # Restart the server unless it ended without an error.
         "KeepAlive": {"SuccessfulExit": False},
         "ThrottleInterval": SECONDS_BETWEEN_STARTS,
-        # Agents continue their turns when the server ends, and the next server takes these over.
+        # Agents continue their turns after the server ends, and the next server takes them over.
         "AbandonProcessGroup": True,
         "ExitTimeOut": 30,
-        # Not slowed down as background work would be.
+        # Background processes would be slowed down.
         "ProcessType": "Interactive",
     }
     text = plistlib.dumps(content, sort_keys=False).decode()

@@ -1,4 +1,4 @@
-"""Whether the server answers, and waiting until it does."""
+"""Checks whether the server answers, and waits until it does."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from navi.base.errors import NaviError
 from navi.cli.navi.service.service_manager import ServiceManager
 from navi.client import Client, Server, find_server
 
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.1
-LOG_HINT = "`navi service logs` shows what it printed"
+LOG_HINT = "`navi service logs` shows its output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ def answering_server() -> AnsweringServer | None:
 
 def wait_until_ready(manager: ServiceManager) -> AnsweringServer:
     """Wait for the server that the service has just started. Raises if it ends instead."""
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while (server := answering_server()) is None:
         state = manager.state()
         if not state.is_running and not state.is_starting:
             raise NaviError(f"the server is not running: {state.summary}", hint=LOG_HINT)
-        if time.monotonic() > give_up_at:
+        if time.monotonic() > deadline:
             raise NaviError(
-                f"the server did not answer within {PATIENCE_SECONDS:.0f} seconds", hint=LOG_HINT
+                f"the server did not answer within {TIMEOUT_SECONDS:.0f} seconds", hint=LOG_HINT
             )
         time.sleep(POLL_SECONDS)
     return server

@@ -1,4 +1,4 @@
-"""What every service manager can do with Navi's service."""
+"""The interface of systemd and launchd, and what they share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NotInstalled(NotFound):
 @dataclass(frozen=True, slots=True)
 class ServiceState:
     summary: str
-    """`running`, `stopped`, or whatever else the system says, for people."""
+    """`running`, `stopped` or another state in words, for people."""
     is_running: bool = False
     is_starting: bool = False
     since_at: datetime | None = None
@@ -52,8 +52,8 @@ class ServiceManager(Protocol):
         """The file that defines the service."""
 
     @property
-    def log_place(self) -> str:
-        """Where the log is, for people to read."""
+    def log_location(self) -> str:
+        """Where the log is, in words, for people."""
 
     def require(self) -> None:
         """Raise `NoServiceManager` unless this person can have services here."""
@@ -62,13 +62,13 @@ class ServiceManager(Protocol):
         """The content of the file."""
 
     def enable(self) -> None:
-        """Have the service started at every login from now on."""
+        """Start the service at every login from now on."""
 
     def disable(self) -> None:
         """Stop the service, and don't start it again at login."""
 
     def forget(self) -> None:
-        """Called after the file was deleted."""
+        """Clear the service manager's record of the service. Call this after deleting the file."""
 
     def start(self) -> None: ...
 
@@ -82,7 +82,7 @@ class ServiceManager(Protocol):
         """The command that prints the end of the log."""
 
     def lingers(self) -> bool | None:
-        """Whether it runs while the person is logged out; None if the service manager can't."""
+        """Whether the service runs while the person is logged out; None if that is impossible."""
 
     def enable_linger(self) -> None: ...
 
@@ -94,7 +94,7 @@ def run(
     *,
     must_succeed: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command of the service manager. Raises if it can't run or, if it must, fails."""
+    """Run a service manager's command. Raises if it can't run or if it fails but must succeed."""
     try:
         result = subprocess.run(
             command,

@@ -14,7 +14,7 @@ def start_command(prefix: Path = Path(sys.prefix)) -> list[str]:
     """This installation's `navi serve`, by its absolute path."""
     if is_temporary(prefix):
         raise Conflict(
-            "this Navi runs from a temporary environment, which a service would soon miss",
+            "this Navi runs from a temporary environment, so a service would soon stop working",
             hint="install it first, with `uv tool install heynavi` or `pipx install heynavi`",
         )
     script = prefix / "bin" / "navi"

@@ -1,4 +1,4 @@
-"""Navi as a unit of the person's own systemd."""
+"""Runs Navi as a systemd user unit."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ COMMAND_SECONDS = 90.0
 PROPERTIES = "ActiveState,SubState,ExecMainCode,ExecMainStatus,ActiveEnterTimestamp"
 START_FORMAT = "%a %Y-%m-%d %H:%M:%S UTC"
 EXITED = "1"
-"""The main process ended by itself; other codes mean by a signal. See CLD_EXITED in wait(2)."""
+"""The main process exited; any other code means that a signal ended it. See CLD_EXITED in
+waitid(2)."""
 
 
 class Systemd:
-    log_place = f"the journal: journalctl --user --unit {UNIT}"
+    log_location = f"the journal: journalctl --user --unit {UNIT}"
 
     @property
     def file(self) -> Path:
@@ -93,7 +94,7 @@ class Systemd:
 
 
 def parse_state(properties: Mapping[str, str]) -> ServiceState:
-    """The state in what `systemctl show` prints."""
+    """The state of the unit, from the output of `systemctl show`."""
     end = _describe_end(properties)
     match properties.get("ActiveState"), properties.get("SubState"):
         case "active", _:
@@ -133,7 +134,7 @@ def _systemctl(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def _run(command: Sequence[str], *, must_succeed: bool = False) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "TZ": "UTC"}  # for START_FORMAT
-    # `su` and cron don't set it, but without it nothing finds the person's systemd.
+    # `su` and cron don't set it, but systemctl needs it to find the person's systemd.
     runtime = f"/run/user/{os.getuid()}"
     if not environment.get("XDG_RUNTIME_DIR") and os.path.isdir(runtime):
         environment["XDG_RUNTIME_DIR"] = runtime

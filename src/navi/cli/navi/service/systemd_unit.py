@@ -15,7 +15,7 @@ TEMPLATE = """\
 # {mark}
 [Unit]
 Description=Navi, a memory and a clock for AI agents
-# Never give up: a store that can't be reached now may come back.
+# Always restart: a store that can't be reached now may come back.
 StartLimitIntervalSec=0
 
 [Service]
@@ -25,16 +25,16 @@ ExecStart={command}
 # Keys and other variables for the server and its agents, one NAME=value per line.
 EnvironmentFile=-{environment_file}
 UMask={umask:04o}
-# Stop only the server. Agents continue their turns, and the next server takes these over.
+# Stop only the server. Agents continue their turns, and the next server takes them over.
 KillMode=process
 TimeoutStopSec=30
 Restart=on-failure
 RestartSec=5
-# The settings or the address can't be used. Only a person can correct that.
+# Exit code 2: the settings or the address can't be used. Only a person can correct that.
 RestartPreventExitStatus=2
-# Stopped while it was starting.
+# Exit code 130: stopped while starting.
 SuccessExitStatus=130
-# A command of an agent that runs out of memory does not stop the server.
+# Keep the server running when an agent's command runs out of memory.
 OOMPolicy=continue
 
 [Install]

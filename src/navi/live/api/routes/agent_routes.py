@@ -1,4 +1,4 @@
-"""/agents and /folders: what a new session can have."""
+"""/agents and /folders: the choices for a new session."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from navi.live.runtime.app import Navi
 
 FORM = "application/x-www-form-urlencoded"
 LIMIT_BYTES = 100_000
-"""An answer is short, and anyone can send one."""
+"""Small, because answers are short and need no login."""
 STYLE = """
 :root { color-scheme: light dark }
 body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: auto; padding: 1rem }
@@ -50,7 +50,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    # Not `no-referrer`, with which browsers send the form with `Origin: null`.
+    # With `no-referrer`, browsers would send the form with `Origin: null`, which is refused.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
@@ -140,11 +140,11 @@ def _question_html(question: Question) -> str:
 
 def _form(question: Question) -> str:
     fields = []
-    box = "checkbox" if question.allow_several else "radio"
+    input_type = "checkbox" if question.allow_several else "radio"
     for option in question.options:
         label = f"{option.label}: {option.description}" if option.description else option.label
         value = escape(option.label, quote=True)
-        field = f'<input type="{box}" name="choices" value="{value}">'
+        field = f'<input type="{input_type}" name="choices" value="{value}">'
         fields.append(f"<p><label>{field} {_safe(label)}</label></p>")
     takes_text = question.kind is not QuestionKind.CHOICE or question.allow_free_text
     if takes_text:

@@ -52,7 +52,7 @@ async def add(request: Request) -> Response:
     if any(getattr(body, field) is not None for field in request_bodies.PERSON_ONLY):
         caller.require_person()
     if body.budget is not None:
-        # Refuse a budget that can't be counted before there is an automation.
+        # Check the budget first, so that an invalid one does not leave an automation behind.
         session = await navi.budgets.of_session(caller.user, session_id)
         owner = replace(session, scope=Scope.AUTOMATION)
         navi.budgets.check(owner, body.budget.amount, body.budget.per)

@@ -26,10 +26,10 @@ EARLY_READ_LIMIT_BYTES = 256 * 1024
 
 class Report(request_bodies.Body):
     hook: dict[str, Any]
-    """What the agent passed to its hook."""
+    """The data that the agent passed to its hook."""
     emitted_at: float = Field(ge=0, le=LATEST_EMISSION)
     call: str | None = Field(None, pattern=f"^{TERMINAL_CALL}[0-9a-f]{{1,64}}$")
-    """The hook's own id for what its agent's dialog asks; set if it waits for a decision."""
+    """The hook's id for the question in the agent's dialog; set if it waits for a decision."""
     is_run_by_navi: bool = False
     """Whether Navi started the agent. If so, its driver reports the turns; the hook only reports
     compactions and takes nudges."""
@@ -46,9 +46,9 @@ async def report(request: Request) -> Response:
     body = await request_bodies.read(request, Report)
     hook = validate(dialect.hook_class, body.hook)
     hook_report = dialect.report(hook, datetime.fromtimestamp(body.emitted_at, UTC))
-    if body.call is not None and (new := dialect.questions(hook, body.call)):
+    if body.call is not None and (new_questions := dialect.questions(hook, body.call)):
         closed = await navi.terminals.ask(
-            caller, hook_report, new, is_run_by_navi=body.is_run_by_navi
+            caller, hook_report, new_questions, is_run_by_navi=body.is_run_by_navi
         )
         if closed is None:
             return answer({}, STILL_OPEN)

@@ -33,7 +33,7 @@ PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 INSTRUCTIONS = (
     "Navi is this session's clock and memory. Use schedule_recall to wake yourself later, even "
     "after this process has ended. search_sessions finds what any agent said and did before, "
-    "read_session reads it, and sessions_of_file tells who changed a file."
+    "read_session reads it, and sessions_of_file lists who touched a file."
 )
 BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -135,7 +135,7 @@ async def _call_tool(
 
 
 async def _session(navi: Navi, caller: Caller, headers: Mapping[str, str], meta: object) -> Session:
-    """The calling session, by Navi's id for it or the agent's own, whichever the request has."""
+    """The calling session. The request has either Navi's id for it or the agent's own."""
     user = caller.user
     if session_id := caller.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)

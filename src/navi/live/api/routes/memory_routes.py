@@ -1,6 +1,6 @@
 """/search, /stats and /archive: the memory, in the format of `recall … --json`.
 
-/index: how up to date the memory is.
+/index: how up to date the index is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def routes() -> list[Route]:
 
 
 async def index_state(request: Request) -> Response:
-    """How up to date search is."""
+    """How up to date the index is."""
     navi, _ = await identify_user(request)
     memory, _ = await _memory(request)  # refuses users who may not search
     state = index_state_json(navi.index_follower.state)
@@ -81,7 +81,7 @@ async def digest(request: Request) -> Response:
 
 
 async def summarise_digest(request: Request) -> Response:
-    """Let the model that is set up write about the digest."""
+    """Summarise the digest with the configured model."""
     memory, filters = await _memory(request)
     return answer(await memory.digest_summary(filters))
 

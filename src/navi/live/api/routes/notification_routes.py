@@ -1,4 +1,4 @@
-"""/notifications: what people were notified of, and a test."""
+"""/notifications: past notifications, and a test."""
 
 from __future__ import annotations
 

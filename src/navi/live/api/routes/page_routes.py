@@ -63,7 +63,7 @@ async def health(request: Request) -> Response:
 
 
 async def home(request: Request) -> Response:
-    """The page, the same for everyone. It asks for a login if the browser has none."""
+    """The page. It is the same for everyone, and asks for a login if the browser has none."""
     response = _file(request, "index.html")
     login_cookie.delete_token_cookie(request, response)
     return response

@@ -58,7 +58,7 @@ async def create(request: Request) -> Response:
     fields = {**body.model_dump(), "parent_id": caller.acting_session(body.parent_id)}
     del fields["budget"]
     if body.budget is not None:
-        # Refuse a budget that can't be counted before there is a session.
+        # Check the budget first, so that an invalid one does not leave a session behind.
         owner = Owner(Scope.SESSION, "", "", body.model, body.driver)
         navi.budgets.check(owner, body.budget.amount, body.budget.per)
     session = await navi.sessions.create(caller.user, **fields)

@@ -129,7 +129,7 @@ class _Watcher:
         else:
             after = await self._navi.broadcast.last_position()
         if requested_after is not None:
-            # With a number from the future, the client would wait forever.
+            # A number beyond the last event would make the client miss the events up to it.
             after = min(after, max(0, query_parameters.whole_number("after", requested_after)))
         if self._session_id is not None:
             return self._navi.broadcast.follow_session(self._session_id, after)
@@ -141,7 +141,7 @@ class _Watcher:
             asyncio.create_task(self._receive_frames()),
         }
         if self._sees_index:
-            tasks.add(asyncio.create_task(self._send_index_news()))
+            tasks.add(asyncio.create_task(self._send_index_changes()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -164,7 +164,7 @@ class _Watcher:
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
-    async def _send_index_news(self) -> None:
+    async def _send_index_changes(self) -> None:
         follower = self._navi.index_follower
         state = follower.announced_state
         while True:
@@ -202,7 +202,7 @@ class _Watcher:
         await self._send_json({"type": "pong"})
 
     async def ignore_token(self, caller: Caller, frame: dict[str, Any]) -> None:
-        """The client has shown its token already, but may send it again."""
+        """The client has already authenticated, but may send its token again."""
 
     def _session_of(self, frame: dict[str, Any]) -> str:
         """The session of a frame: the socket's own or, on `/ws`, the one that the frame names."""

@@ -20,10 +20,10 @@ from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.argument_types import Arguments, NonBlank, require
 from navi.live.tools.files.decoded_text import (
     SAMPLE_BYTES,
+    decode,
     describe_binary,
     is_binary,
     one_line,
-    readable,
 )
 from navi.live.tools.files.folder import (
     Entry,
@@ -38,7 +38,7 @@ from navi.live.tools.files.folder import (
 from navi.live.tools.files.text_edit import replace_text
 
 # Agents call tools in parallel. Without this lock, one of two edits of a file could be lost.
-_one_change_at_a_time = threading.Lock()
+_change_lock = threading.Lock()
 
 
 class FilesystemArguments(Arguments):
@@ -50,11 +50,11 @@ class FilesystemArguments(Arguments):
     )
     offset: int = Field(1, ge=1, description="read, list: the first line or entry, counted from 1")
     limit: int | None = Field(
-        None, ge=1, description="read, list: how many lines or entries at most"
+        None, ge=1, description="read, list: the maximum number of lines or entries"
     )
     content: str | None = Field(None, description="write: the whole new content")
-    old_text: str | None = Field(None, description="edit: what to replace")
-    new_text: str | None = Field(None, description="edit: what to put in its place")
+    old_text: str | None = Field(None, description="edit: the text to replace")
+    new_text: str | None = Field(None, description="edit: the replacement")
     replace_all: bool = Field(False, description="edit: replace every occurrence")
 
 
@@ -89,7 +89,7 @@ class Filesystem:
         )
         if action in ("read", "list"):
             return ToolResult(await asyncio.to_thread(work))
-        return ToolResult(await _run_to_the_end(work))
+        return ToolResult(await _run_to_completion(work))
 
     def _action(self, arguments: FilesystemArguments) -> Callable[[Entry], str]:
         """The action as a function. Missing arguments are refused before any file is touched."""
@@ -117,9 +117,9 @@ class Filesystem:
             skipped = _skip_lines(file, first - 1)
             if not file.peek(1):
                 raise InvalidInput(f"the file ends at line {skipped:,}", hint="lower the offset")
-            return self._take_lines(file, first, count)
+            return self._read_lines(file, first, count)
 
-    def _take_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
+    def _read_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
         size, start = os.fstat(file.fileno()).st_size, file.tell()
         data, line, cut_note = b"", first, ""
         while count is None or line < first + count:
@@ -134,10 +134,10 @@ class Filesystem:
             data, line = data + piece, line + 1
         file.seek(start + len(data))
         if not file.read(1):
-            return readable(data)
+            return decode(data)
         left = f"{max(1, size - start - len(data)):,} of {size:,} bytes"
         return (
-            readable(data, is_whole=False)
+            decode(data, is_whole=False)
             + f"\n[{cut_note}{left} are left: read on with offset={line}]"
         )
 
@@ -179,12 +179,12 @@ def _run_inside(
             return work(entry)
 
 
-async def _run_to_the_end(work: Callable[[], str]) -> str:
-    """A thread can't be stopped halfway, so a cancelled call waits for it: no file may change
-    after the call is reported as over."""
+async def _run_to_completion(work: Callable[[], str]) -> str:
+    """Run `work` in a thread. A thread can't be stopped halfway, so a cancelled call waits for it:
+    no file may change after the call has ended."""
 
     def exclusive() -> str:
-        with _one_change_at_a_time:
+        with _change_lock:
             return work()
 
     task = asyncio.ensure_future(asyncio.to_thread(exclusive))
@@ -216,13 +216,13 @@ def _skip_lines(file: BufferedReader, lines: int) -> int:
 
 
 def _describe_entry(folder: int, file_name: str) -> str:
-    name = one_line(readable(os.fsencode(file_name)))
+    name = one_line(decode(os.fsencode(file_name)))
     try:
         status = os.stat(file_name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(file_name, dir_fd=folder)
-            return f"{name} -> {one_line(readable(os.fsencode(target)))}"
-    except OSError as error:  # gone since, or unreadable: one entry must not hide the others
+            return f"{name} -> {one_line(decode(os.fsencode(target)))}"
+    except OSError as error:  # deleted since, or unreadable: must not hide the other entries
         return f"{name}  ({error.strerror})"
     if stat.S_ISDIR(status.st_mode):
         return f"{name}/"

@@ -1,7 +1,7 @@
 """The session's folder: checks that paths stay inside, and opens and replaces files safely.
 
-A path is resolved first, with all its links. Then each folder on the way is opened without
-following links, so swapping a folder for a link, even while a file is in use, can't lead outside.
+A path is first resolved with all its links. Then each folder on the way is opened without following
+links, so that replacing a folder with a link in the meantime can't lead outside.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PASS_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXE
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a path resolved to."""
+    """A resolved path."""
 
     root: Path
     inside: Path
@@ -90,7 +90,7 @@ def entry_at(location: Location, *, makes_folders: bool = False) -> Iterator[Ent
 
 @contextmanager
 def explained_errors(path: str) -> Iterator[None]:
-    """Turns errors of the operating system into ones that say plainly what is wrong."""
+    """Turns errors of the operating system into errors that explain what is wrong."""
     name = one_line(path)
     try:
         yield
@@ -101,7 +101,7 @@ def explained_errors(path: str) -> Iterator[None]:
     except PermissionError as error:
         raise NotAllowed(f"no permission for {name}", hint="check its mode and owner") from error
     except IsADirectoryError as error:
-        raise InvalidInput(f"{name} is a folder", hint="the action list shows it") from error
+        raise InvalidInput(f"{name} is a folder", hint="use the action `list`") from error
     except (NotADirectoryError, FileExistsError) as error:
         raise InvalidInput(
             f"{name} is not a folder, or leads through something that isn't one",

@@ -36,11 +36,11 @@ REAP_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """`silence` is set once no process can print anything more."""
+    """`output_end` is set once no process can print anything more."""
 
     process: subprocess.Popen[bytes]
     mark: str
-    silence: asyncio.Future[None] = field(
+    output_end: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -63,11 +63,11 @@ class ProcessGroup:
         )
         return cls(process, mark)
 
-    def listen(self, take: Callable[[bytes], None]) -> None:
-        """Pass what the processes print to `take`, until `stop_listening` is called."""
+    def listen(self, receive: Callable[[bytes], None]) -> None:
+        """Pass the processes' output to `receive` until `stop_listening` is called."""
         pipe = self._pipe.fileno()
         os.set_blocking(pipe, False)
-        asyncio.get_running_loop().add_reader(pipe, self._read, pipe, take)
+        asyncio.get_running_loop().add_reader(pipe, self._read, pipe, receive)
 
     def stop_listening(self) -> None:
         if not self._pipe.closed:
@@ -75,37 +75,37 @@ class ProcessGroup:
             self._pipe.close()
 
     async def wait_for_end(self, seconds: float) -> bool:
-        """Wait for the command, not for what it leaves behind. False if `seconds` pass first."""
+        """Wait for the command, not for its background processes. False if `seconds` pass first."""
         deadline = _now() + seconds
         pause = SHORTEST_PAUSE_SECONDS
         while self.process.poll() is None:
             remaining = deadline - _now()
             if remaining <= 0:
                 return False
-            if self.silence.done():
+            if self.output_end.done():
                 await asyncio.sleep(min(pause, remaining))
-            elif await self.wait_for_silence(min(pause, remaining)):
-                pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
+            elif await self.wait_for_output_end(min(pause, remaining)):
+                pause = SHORTEST_PAUSE_SECONDS  # it is probably ending right now
                 continue
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         return True
 
-    async def wait_for_silence(self, seconds: float) -> bool:
+    async def wait_for_output_end(self, seconds: float) -> bool:
         """Wait until no process can print anything more. False if `seconds` pass first."""
         # Not asyncio.timeout: before Python 3.11.3, in a task that was cancelled earlier, it raises
         # CancelledError instead of TimeoutError, so a cancelled call would not wait for the process
         # it killed.
-        await asyncio.wait({self.silence}, timeout=seconds)
-        if not self.silence.done():
+        await asyncio.wait({self.output_end}, timeout=seconds)
+        if not self.output_end.done():
             # If this process was itself suspended, there may be unread output.
             for _ in range(3):
                 await asyncio.sleep(0)
-        return self.silence.done()
+        return self.output_end.done()
 
     async def end(self, grace_seconds: float) -> Set[Process]:
         """Ask every process to end; kill the rest after `grace_seconds`, or at once if cancelled.
 
-        Returns the processes that could not be ended, as far as process_tree.py can find them.
+        Returns the survivors that process_tree.py can find.
         """
         processes: Set[Process] = frozenset()
         try:
@@ -135,19 +135,19 @@ class ProcessGroup:
 
     @property
     def _pipe(self) -> IO[bytes]:
-        assert self.process.stdout is not None  # `start` asked for it
+        assert self.process.stdout is not None  # `start` passes PIPE
         return self.process.stdout
 
-    def _read(self, pipe: int, take: Callable[[bytes], None]) -> None:
+    def _read(self, pipe: int, receive: Callable[[bytes], None]) -> None:
         try:
             data = os.read(pipe, READ_BYTES)
         except BlockingIOError:
             return
         if data:
-            take(data)
+            receive(data)
         else:
             self.stop_listening()
-            self.silence.set_result(None)
+            self.output_end.set_result(None)
 
     def _signal(self, number: int) -> bool:
         """Signal the group, whose id is its first process's. False if no process got the signal."""

@@ -19,7 +19,7 @@ POLL_SECONDS = 0.005
 
 
 def processes_of(mark: str, root: int | None, earlier: Set[Process] = frozenset()) -> set[Process]:
-    """The living processes: the command, what it started, and what is left of `earlier`.
+    """The command's living processes: itself, its descendants, and those left of `earlier`.
 
     `root` is the command's own id; None once it is reaped, when another process may have the id.
     """
@@ -55,7 +55,7 @@ def send_signal(number: int, processes: Collection[Process]) -> None:
         try:
             os.kill(process.pid, number)
         except OSError:
-            pass  # it has just ended, or it is another user's
+            pass  # it has just ended, or it belongs to another user
 
 
 def is_any_alive(processes: Collection[Process]) -> bool:
@@ -63,6 +63,6 @@ def is_any_alive(processes: Collection[Process]) -> bool:
 
 
 def _living_of(processes: Collection[Process]) -> list[Process]:
-    """Those that are alive. An id that another process has by now does not count."""
+    """Those that are still alive. A process that merely has the same id does not count."""
     living = living_processes([process.pid for process in processes])
     return [process for process in processes if living.get(process.pid) == process]

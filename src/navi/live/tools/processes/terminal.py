@@ -74,7 +74,7 @@ class Terminal:
             survivors: Set[Process] = frozenset()
             if not was_in_time:
                 survivors = await group.end(self.grace_seconds)
-            is_complete = await group.wait_for_silence(DRAIN_SECONDS)
+            is_complete = await group.wait_for_output_end(DRAIN_SECONDS)
         except BaseException:
             await group.end(self.grace_seconds)
             raise

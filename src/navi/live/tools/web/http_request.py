@@ -1,7 +1,7 @@
 """Fetches a page or calls a web API.
 
 By default only the public internet is reachable. Each name is resolved once, and the connection
-goes to the address that was checked, whatever the name resolves to by then.
+goes to the address that was checked, even if the name resolves to another one by then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from navi.live.tools.web.public_address import Address
 from navi.live.tools.web.web_request import Request, parse_url, require_headers
 from navi.live.tools.web.web_response import describe
 
-if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
+if TYPE_CHECKING:  # slow to import, so imported by the first call
     import httpx2
 
 MAXIMUM_REDIRECTS = 5
@@ -39,8 +39,8 @@ class HttpRequestArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """Every redirect is checked like the first URL. A network failure is not raised, but returned
-    as a result of one sentence."""
+    """Every redirect is checked like the first URL. Network failures are returned as results, not
+    raised."""
 
     allow_private: bool = False
     body_limit_bytes: int = 50_000
@@ -98,7 +98,7 @@ class HttpRequest:
 
         addresses = await self._addresses(request.url)
         tls = await asyncio.to_thread(_tls_context, request.url.scheme)
-        # One address that doesn't answer must not use up the others' time.
+        # An address that doesn't answer must leave time for the others.
         timeouts = httpx2.Timeout(None, connect=timeout / len(addresses))
         failure: Exception | None = None
         for address in addresses:
@@ -137,7 +137,7 @@ class _Unreachable(Exception):
 
 
 def _tls_context(scheme: str) -> ssl.SSLContext:
-    """Loading certificates is slow, so it happens in a thread and only if needed."""
+    """Create a TLS context. Loads certificates only for https, because that is slow."""
     import httpx2
 
     if scheme == "https":
@@ -146,7 +146,7 @@ def _tls_context(scheme: str) -> ssl.SSLContext:
 
 
 def _reason(error: BaseException | None) -> str:
-    """The message of the original error, because the errors raised from it say less."""
+    """The message of the original error, because those that wrap it are less specific."""
     reason = ""
     while error is not None:
         if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from navi.base.errors import InvalidInput
 from navi.live.tools.web.public_address import Address
 
-if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
+if TYPE_CHECKING:  # slow to import, so imported by the first call
     import httpx2
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Set from the URL and the body; callers can't choose other values.
 DERIVED_HEADERS = ("host", "content-length", "transfer-encoding", "connection")
-# The only headers sent on when a redirect leads to another server; others may hold secrets.
+# Only these headers follow a redirect to another server; others may hold secrets.
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "range", "user-agent")
 
 
@@ -87,5 +87,7 @@ def require_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
                 f"{name!r} is not a valid header", hint="names and values are single lines"
             )
         if name.lower() in DERIVED_HEADERS:
-            raise InvalidInput(f"the header {name} can't be set", hint="it is set for you")
+            raise InvalidInput(
+                f"the header {name} can't be set", hint="leave it out; it is set for you"
+            )
     return headers
