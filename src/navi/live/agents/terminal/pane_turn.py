@@ -56,7 +56,7 @@ class PaneTurn:
                 self._submission.record_press(_now())
         elif decision is Verdict.GIVE_UP:
             if observation.is_prompt_in_composer:
-                # Left there, it would look to the next turn like a line that a person is typing.
+                # Otherwise the next turn would mistake it for a draft that a person is typing.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
                 f"{self._agent.title} did not accept this turn's message",
