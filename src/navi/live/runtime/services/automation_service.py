@@ -238,7 +238,7 @@ class AutomationService:
     def _changed_schedule(
         self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
     ) -> Schedule:
-        """The new schedule, or the old one if a form sent back what it displayed."""
+        """The new schedule, or the old one if the request only repeats it, as forms do."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
         chosen = [name for name, value in fields.items() if value is not None]
