@@ -52,8 +52,8 @@ class TurnRequest:
     session: Session
     prompt: str
     history: Sequence[Message]
-    """What the agent still sees: everything since the last `clear`, or the last summary and
-    everything since."""
+    """The messages since the last `clear` or, if there is one, the last summary and the messages
+    since."""
     context: ToolContext
     turn_id: str = ""
     started_at: datetime | None = None

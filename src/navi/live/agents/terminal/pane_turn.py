@@ -88,7 +88,7 @@ class PaneTurn:
                 interruption.record_press(decision, _now())
         except (AgentFailed, OSError) as error:
             # The agent may be fine, so try again.
-            log.warning("can't see %s in its pane: %s", self._agent.title, error)
+            log.warning("can't read the pane of %s: %s", self._agent.title, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT

@@ -87,7 +87,7 @@ class BudgetService:
         stored = await self._store.transact(budgets.find, owner.scope, owner.id)
         if stored is None and owner.scope is Scope.USER:
             stored = Budget(Scope.USER, owner.id, owner.user_id, daily=True)
-        return None if stored is None else self._now(stored)
+        return None if stored is None else self._as_of_now(stored)
 
     async def get(self, owner: Owner) -> Budget:
         budget = await self.find(owner)
@@ -99,7 +99,7 @@ class BudgetService:
         """All budgets in the user's sessions, or of all users, with what is left of them."""
         user_id = None if user.is_admin else user.id
         stored = await self._store.transact(budgets.list_budgets, user_id)
-        return [self._now(each) for each in stored]
+        return [self._as_of_now(each) for each in stored]
 
     def check(self, owner: Owner, amount: Amount, per: str | None) -> bool:
         """Whether the budget is a daily one. Raises `InvalidInput` if the owner can't have it."""
@@ -137,7 +137,7 @@ class BudgetService:
         budget = await self._store.transact(budgets.set_limit, new, now, self._zone)
         if budget.paused_until is None:
             await self._release(owner, before)
-        return self._now(budget)
+        return self._as_of_now(budget)
 
     async def remove(self, caller: Caller, owner: Owner) -> None:
         """Remove the budget. Sessions that wait for it go on at once."""
@@ -163,6 +163,6 @@ class BudgetService:
             await self._store.transact(questions.withdraw, before.question_id, now)
         await self.show_released(owner.key)
 
-    def _now(self, budget: Budget) -> Budget:
+    def _as_of_now(self, budget: Budget) -> Budget:
         day = day_of(self._clock.now(), self._zone)
         return budget.limited_by(self.usual_day).on(day)

@@ -26,7 +26,7 @@ NOTHING_FOUND = "Nothing found."
 NOTHING_HERE = "No match in this project; these are from the whole machine."
 ONLY_NEAREST = "No passage has all these words; these are nearest in meaning, or have some of them."
 NO_MODEL = "no_model"
-"""The kind of problem if search by meaning is not set up. Agents need not be told."""
+"""The kind of problem if search by meaning is not set up. Answers need not mention it."""
 ONLY_SOME_WORDS = "No passage has all these words; these have some of them."
 
 

@@ -36,7 +36,7 @@ RETRY_SECONDS = 60.0
 
 
 class EventWriter:
-    """Stores one turn's events, except those in `stored`, which a turn taken over repeats."""
+    """Stores one turn's events. A turn that was taken over repeats those in `stored`: skip them."""
 
     def __init__(
         self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()

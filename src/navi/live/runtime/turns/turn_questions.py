@@ -112,7 +112,7 @@ class OpenQuestions:
         await self._store.transact(questions.withdraw, question_id, self._clock.now(), TERMINAL)
 
     def on_answer(self, question_id: str) -> None:
-        """Check this question again; if the id is empty, all of them, as signals may be lost."""
+        """Check this question again. If the id is empty, signals may be lost: check them all."""
         ids = list(self._closed) if not question_id else [question_id]
         for each in ids:
             if each in self._closed:

@@ -356,7 +356,7 @@ class TurnRunner:
                 if not self._drivers[turn.session.driver].outlives_server:
                     await self._close_as_dead(turn)
             else:
-                await writer.finish(ending, _priced(local.usage, turn.session))
+                await writer.finish(ending, _with_cost(local.usage, turn.session))
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except NothingToDo:
             await self._store.transact(turns.drop, self._running_turn(turn), self._clock.now())
@@ -530,7 +530,7 @@ def _ended_by_loop(turn: Turn, calls: RepeatedCalls) -> Ending:
     return Ending(Outcome.MAX_ITERATIONS, message, question=calls.question(turn.id))
 
 
-def _priced(usage: Usage, session: Session) -> Usage:
+def _with_cost(usage: Usage, session: Session) -> Usage:
     """The usage with its cost, if the model's price is known."""
     model = usage.model or session.model
     dollars = cost_of(
