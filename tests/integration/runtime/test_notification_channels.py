@@ -88,7 +88,7 @@ async def test_apprise_gets_the_text_and_the_link(
     monkeypatch.syspath_prepend(tmp_path)
 
     await AppriseUrl(f"file:{tmp_path}/sent", "apprise").send(MESSAGE)
-    with pytest.raises(ChannelUnavailable, match="does not understand"):
+    with pytest.raises(ChannelUnavailable, match="does not support"):
         await AppriseUrl("nonsense", "apprise").send(MESSAGE)
 
     assert (tmp_path / "sent").read_text().splitlines() == [

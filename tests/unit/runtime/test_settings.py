@@ -58,7 +58,7 @@ def test_paths_follow_the_environment() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("quiet_from = '22:00'", "quiet_from and quiet_until belong together"),
+        ("quiet_from = '22:00'", "set both quiet_from and quiet_until, or neither"),
         ("quiet_from = '9pm'\nquiet_until = '07:00'", "notifications.quiet_from"),
         ("finished = ['pigeon']", "'pigeon' is not one of desktop, webhook, ntfy, apprise"),
         ("quiet_except = ['digest']", "'digest' is not one of question"),

@@ -5,5 +5,5 @@ builtin/         Navi's own agent: a model and our tools
 command_line/    agents run once per turn, without a terminal
 terminal/        agents in tmux panes
 usage_limits.py  recognises vendors' usage-limit errors
-shielding.py     finishes work even if its caller is cancelled
+shielding.py     lets work finish although its caller is cancelled
 """

@@ -44,7 +44,7 @@ class HandOver:
 
 
 async def nothing_to_withdraw(question_id: str) -> None:
-    """Used where there is no store for questions."""
+    """The default where questions are not stored: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class TurnRequest:
     session: Session
     prompt: str
     history: Sequence[Message]
-    """What the agent still sees: everything since the last `clear`, or the last summary and
-    everything since."""
+    """The messages since the last `clear` or, if there is one, the last summary and the messages
+    since."""
     context: ToolContext
     turn_id: str = ""
     started_at: datetime | None = None
@@ -68,17 +68,17 @@ class TurnRequest:
     hand_over: HandOver | None = None
     """Set if the turn runs, or may run, in a person's terminal."""
     ask: Callable[[NewQuestion], Awaitable[Question]] = nobody_to_ask
-    """Asks a person, and returns the question once it is closed. The same call (`call_id` and
-    content) asks only once, so a driver that reads its agent's output again may ask again. An
-    answer may have to be handed to the agent again, too."""
+    """Asks a person, and returns the question once it is closed. Calling it again with the same
+    `call_id` and content returns the same question, so a driver may read its agent's output again
+    after a restart. It may have to pass the answer to the agent again, too."""
     withdraw: Callable[[str], Awaitable[None]] = nothing_to_withdraw
-    """Closes the question with this id, because the agent no longer asks it. The end of the turn
-    withdraws what is still open."""
+    """Closes the question with this id, because the agent no longer asks it. Questions that are
+    still open at the end of the turn are withdrawn, too."""
     settle: Callable[[str], Awaitable[None]] = nothing_to_withdraw
     """Closes the question with this id, because the person has answered it in the agent's
     terminal."""
     may_ask: bool = True
-    """Whether an answer could allow anything. If not, the agent need not ask."""
+    """Whether a person could allow a call. If not, the agent need not ask for permission."""
 
 
 class Driver:
@@ -98,9 +98,9 @@ class Driver:
         """Run one turn. Returning normally means success.
 
         Raises `IterationLimit`, `UsageLimit` or `AgentFailed`; `PermissionRefused` if the turn
-        ended by itself but some of its calls were refused; `NotDelivered` if the agent got nothing.
-        Cancelling or closing the generator stops everything that the turn started, but an agent
-        that outlives the server keeps working unless `request.should_stop()`.
+        ended by itself but some of its calls were refused; `NotDelivered` if the agent never got
+        the prompt. Cancelling or closing the generator stops everything that the turn started, but
+        an agent that outlives the server keeps working unless `request.should_stop()`.
         """
         raise NotImplementedError
 
@@ -113,11 +113,11 @@ class Driver:
         return False
 
     def state_in_terminal(self, agent_session_id: str) -> SessionState | None:
-        """What the agent does in a terminal according to its own record; None if it doesn't say."""
+        """The agent's state in a terminal, as recorded by the agent; None if unknown."""
         return None
 
     def last_failure(self, agent_session_id: str) -> NaviError | None:
-        """Why the agent's last turn failed, according to its transcript; None if it doesn't say."""
+        """The error that ended the agent's last turn, according to its transcript, if any."""
         return None
 
     def can_report(self, session: Session) -> bool:
@@ -132,4 +132,4 @@ class Driver:
         return []
 
     async def aclose(self) -> None:
-        """Release what turns share, such as connections."""
+        """Release resources that turns share, such as connections."""

@@ -1,4 +1,4 @@
-"""Finishes work even if the task that awaits it is cancelled."""
+"""Lets work finish although the task that awaits it is cancelled."""
 
 from __future__ import annotations
 

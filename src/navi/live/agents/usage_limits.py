@@ -28,7 +28,7 @@ def is_usage_limit(status: object, message: str) -> bool:
 
 
 def limit_kind(status: object, message: str) -> str:
-    """Which usage limit an error is about, if it says so."""
+    """The kind of usage limit that an error reports; `UNNAMED_KIND` if it names none."""
     if status == OVERLOADED or (status is None and _OVERLOAD.search(message)):
         return "overload"
     return "requests" if status == TOO_MANY_REQUESTS else UNNAMED_KIND

@@ -95,14 +95,14 @@ from navi.vendors import registry
 from navi.vendors.vendor import Vendor
 
 ANSWER_SLOTS = 1_000_000
-"""No limit: each answered question begins one turn, and people answer slowly."""
+"""Practically unlimited: each answered question begins one turn, and people answer slowly."""
 
 log = logging.getLogger("navi")
 
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """What tells people that an agent needs them."""
+    """The parts that notify people that an agent needs them."""
 
     service: NotificationService
     links: AnswerLinks
@@ -274,7 +274,7 @@ def _engine(
 
 
 def _connect(navi: Navi, turns: TurnRunner, questions: OpenQuestions) -> SignalListener:
-    """Make the store tell the services about committed events and signals."""
+    """Pass the store's committed events and signals to the services."""
     broadcast, follower = navi.broadcast, navi.index_follower
     listener = SignalListener(
         navi.store,
@@ -297,14 +297,14 @@ def _connect(navi: Navi, turns: TurnRunner, questions: OpenQuestions) -> SignalL
 def _build_notifications(
     settings: Settings, store: Store, clock: Clock, questions: QuestionService
 ) -> Notifications:
-    chosen = settings.notifications
-    channels = channels_of(chosen)
-    rules = rules_of(chosen, channels, timezone_of(settings))
-    links = AnswerLinks(store, clock, questions, chosen.public_url)
+    options = settings.notifications
+    channels = channels_of(options)
+    rules = rules_of(options, channels, timezone_of(settings))
+    links = AnswerLinks(store, clock, questions, options.public_url)
     return Notifications(
         NotificationService(store, clock, channels, links),
         links,
-        NotificationDelivery(store, clock, channels, rules, links, quotes=chosen.quote),
+        NotificationDelivery(store, clock, channels, rules, links, quotes=options.quote),
     )
 
 
@@ -458,8 +458,8 @@ def agent_catalogue(settings: Settings, drivers: Mapping[str, Driver]) -> AgentC
         for name, vendor in registry.vendors().items()
         if vendor.command
     }
-    usual = registry.vendors()[registry.DEFAULT_PANE_AGENT].title
-    programs["tmux"] = AgentProgram(f"{usual} in a terminal (tmux)", "tmux")
+    default_title = registry.vendors()[registry.DEFAULT_PANE_AGENT].title
+    programs["tmux"] = AgentProgram(f"{default_title} in a terminal (tmux)", "tmux")
     models = suggested_models(os.environ, settings.agent.model)
     return AgentCatalogue(drivers, programs, models, registry.PREFERRED_AGENTS)
 

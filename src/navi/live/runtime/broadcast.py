@@ -1,8 +1,8 @@
-"""Sends stored events to everyone who watches.
+"""Sends stored events to all watching clients.
 
-Watchers pull: each asks for the events after the last one it has seen, gets them from memory or
-else from the store, and waits if there are none. A slow watcher delays nobody, one that reconnects
-misses nothing, and a new event is not encoded again for each watcher.
+Watchers pull: each one requests the events after the last one it received, from memory if possible
+and else from the store, and waits if there are none. A slow watcher delays nobody, one that
+reconnects misses nothing, and a new event is not encoded again for each watcher.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Tail:
             requests = self._read_requests
             try:
                 frames = await self.read(self._last or 0)
-            except Exception as error:  # whatever it was, the watchers still need the events
+            except Exception as error:  # try again even after a bug: the watchers need the events
                 is_bug = not isinstance(error, NaviError)
                 log.warning("can't read the newest events: %s", error, exc_info=is_bug)
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
@@ -174,7 +174,7 @@ class Broadcast(Service):
                 self._all.append(Frame(event.position, event.user_id, event.type, text))
 
     def announce(self, session_id: str, seq: int, position: int) -> None:
-        """Read what another process has stored: events up to these numbers."""
+        """Read the events that another process has stored, up to these numbers."""
         self._position = max(self._position, position)
         if tail := self._sessions.get(session_id):
             tail.announce(seq)

@@ -85,7 +85,7 @@ class IndexFollower(Service):
             self.refresh_soon()
 
     def refresh_soon(self) -> None:
-        """Refresh the index in a moment. All requests until then share that refresh."""
+        """Refresh the index in a moment. Requests that come before then share the refresh."""
         if self._process is not None and not self._is_refresh_due:
             self._is_refresh_due = True
             asyncio.get_running_loop().call_later(GATHER_SECONDS, self._request_refresh)
@@ -103,7 +103,7 @@ class IndexFollower(Service):
         return self.announced_state
 
     async def step(self) -> None:
-        # In a session of its own: Ctrl-C in the server's terminal is for the server alone, which
+        # In a new session, so that Ctrl-C in the server's terminal reaches only the server, which
         # then ends this process.
         process = await asyncio.create_subprocess_exec(
             *COMMAND, stdin=PIPE, stdout=PIPE, env=self._environment, start_new_session=True

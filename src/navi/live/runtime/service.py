@@ -1,4 +1,4 @@
-"""The background loop, written once: start, stop, back-off and logging."""
+"""The base class of all background loops: start, stop, back-off and logging."""
 
 from __future__ import annotations
 

@@ -206,20 +206,20 @@ class QuestionSettings(Section):
         1440,
         ge=0,
         description="How long a question waits for an answer, unless its session or automation "
-        "says otherwise. Then a permission is denied, and any other question is answered with the "
-        "advice to choose what is safest. 0 waits forever.",
+        "says otherwise. After that, a permission is denied; for any other question, the agent is "
+        "told to choose the safest option. 0 waits forever.",
     )
 
     on_permission: OnPermission = Field(
         OnPermission.ASK,
         description="What happens when an agent needs permission, unless its session or automation "
-        "says otherwise: `ask` a person, `deny`, or `allow-listed`: allow what only reads or runs "
-        "checks, and what `allow` lists; deny the rest.",
+        "says otherwise. `ask` asks a person, and `deny` denies everything. `allow-listed` allows "
+        "calls that only read or run checks, and those in `allow`; it denies the rest.",
     )
     allow: list[str] = Field(
         default_factory=list,
-        description="What `allow-listed` allows besides harmless calls: rules such as "
-        '`["Bash(npm install:*)", "WebFetch"]`. `recall stats bash --suggest` lists safe ones.',
+        description="Rules for the calls that `allow-listed` allows besides harmless ones, such as "
+        '`["Bash(npm install:*)", "WebFetch"]`. `recall stats bash --suggest` lists safe rules.',
     )
 
     @property
@@ -228,26 +228,26 @@ class QuestionSettings(Section):
 
 
 class BudgetSettings(Section):
-    """What agents that are left alone may use before they have to ask."""
+    """How much unattended agents may use before they have to ask."""
 
     dollars_per_day: float | None = Field(
         None,
         gt=0,
-        description="What all sessions of a user together may use in a day, in US dollars, "
+        description="How much all sessions of a user together may use per day, in US dollars, "
         "estimated from the vendors' price lists. Turns whose price is unknown are not counted. "
         "The day begins at midnight in the time zone of [recalls].",
     )
     tokens_per_day: int | None = Field(
         None,
         gt=0,
-        description="The same in tokens, without those read from the vendor's cache.",
+        description="The same limit in tokens, not counting those read from the vendor's cache.",
     )
     repeated_calls: int = Field(
         10,
         ge=0,
         le=HIGHEST_COUNT,
         description="End the turn and ask you after this many calls in a row with the same input "
-        "and the same result. 0 never does.",
+        "and the same result. 0 switches this off.",
     )
 
     @property
@@ -262,14 +262,14 @@ class UsageLimitSettings(Section):
         30,
         ge=0,
         le=LONGEST_SECONDS,
-        description="How long after the reset that the vendor named to continue.",
+        description="How long to wait after the reset time that the vendor named.",
     )
     spacing_seconds: float = Field(
         5,
         ge=0,
         le=LONGEST_SECONDS,
         description="The time between two sessions that continue after a reset. The first one "
-        "gets a head start of twelve times as long, to show whether the limit has really reset.",
+        "gets a head start of twelve times this long, to show whether the limit has really reset.",
     )
     first_pause_seconds: float = Field(
         60,
@@ -291,7 +291,7 @@ class UsageLimitSettings(Section):
 
 
 class NotificationSettings(Section):
-    """How people are told that an agent needs them, wherever they are."""
+    """Notifying people that an agent needs them."""
 
     desktop: bool = Field(
         False,
@@ -331,14 +331,14 @@ class NotificationSettings(Section):
     quiet_from: str | None = Field(
         None,
         pattern=TIME_OF_DAY,
-        description="When quiet hours begin, in the time zone of [recalls]. What happens "
-        "during them is sent when they end, as one digest.",
+        description="When quiet hours begin, in the time zone of [recalls]. Notifications of these "
+        "hours are sent when they end, as one digest.",
     )
     quiet_until: str | None = Field(None, pattern=TIME_OF_DAY, description="When quiet hours end.")
     quiet_except: list[str] = Field(
         default_factory=list,
-        description="What is sent even during quiet hours: `question`, `failed`, `finished` or "
-        "`automation_off`.",
+        description="Notifications that are sent even during quiet hours: `question`, `failed`, "
+        "`finished` or `automation_off`.",
     )
     active_minutes: int = Field(
         2,
@@ -354,8 +354,8 @@ class NotificationSettings(Section):
     )
     public_url: str | None = Field(
         None,
-        description="Where your phone or browser reaches this server. Without it, notifications "
-        "have no links and no buttons.",
+        description="The URL at which your phone or browser reaches this server. Without it, "
+        "notifications have no links and no buttons.",
     )
     users: list[str] = Field(
         ["local"], description="The users whose sessions these channels report."
@@ -394,7 +394,7 @@ class NotificationSettings(Section):
     @model_validator(mode="after")
     def _require_both_times(self) -> NotificationSettings:
         if (self.quiet_from is None) != (self.quiet_until is None):
-            raise ValueError("quiet_from and quiet_until belong together")
+            raise ValueError("set both quiet_from and quiet_until, or neither")
         return self
 
 
@@ -466,7 +466,7 @@ class ToolSettings(Section):
 
 
 class LimitSettings(Section):
-    """How much one user may have. Only the per-session limits apply to admins."""
+    """Limits for each user. Only the per-session limits apply to admins."""
 
     sessions: int = Field(10_000, ge=1, description="Sessions of one user, including ended ones.")
     recalls: int = Field(1_000, ge=1, description="Pending recalls of one user.")

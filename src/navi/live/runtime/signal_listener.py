@@ -48,7 +48,7 @@ class SignalListener(Service):
         await signals.listen(self._store.url, self._store.id, self.on_signal)
 
     def on_own_signal(self, channel: str, payload: str) -> None:
-        """React to our own signals, except events (already published) and offers of work."""
+        """React to our own signals, except EVENTS (already published) and WORK (for others)."""
         if channel not in (signals.EVENTS, signals.WORK):
             self.on_signal(channel, payload)
 

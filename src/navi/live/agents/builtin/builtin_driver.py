@@ -72,7 +72,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _LoadedModel:
-    """What all turns with one model share."""
+    """A model and its agent, shared by all turns that use it."""
 
     model: Model
     agent: Agent[ToolContext, str | None]
@@ -81,7 +81,7 @@ class _LoadedModel:
 
 
 class _TurnState:
-    """What the tools of one turn tell the driver."""
+    """State of one turn that its tools change and the driver reads."""
 
     def __init__(self, context: ToolContext) -> None:
         self._ask = context.ask
@@ -105,7 +105,7 @@ class BuiltinDriver(Driver):
     `model` is for sessions that name none; their turns fail without it. `base_urls` and `api_keys`
     are keyed by provider (`anthropic`, `openai`) and override the environment. History beyond
     `history_tokens` is summarised. `request_timeout` is the longest silence to accept from a model,
-    in seconds. `memories` returns what to tell the model about earlier sessions.
+    in seconds. `memories` returns notes on earlier sessions, which become part of the instructions.
     """
 
     def __init__(
@@ -192,14 +192,14 @@ class BuiltinDriver(Driver):
             raise PermissionRefused(turn.denied_calls, hint="answer its questions with allow")
 
     def account_of(self, session: Session) -> Account:
-        """The provider's account that the key belongs to: the server's, which all users share."""
+        """The provider's account that the server's key belongs to. All users share it."""
         spec = _spec_of(session, self._default_model)
         if spec is None or spec == SCRIPTED:
             return Account.of_agent(SCRIPTED, session)
         try:
             endpoint = endpoint_of(spec, self._environment, self._base_urls, self._api_keys)
         except AgentFailed:
-            return Account.of(session)  # the turn will say why it can't begin
+            return Account.of(session)  # the turn itself reports the error
         return Account(endpoint.account, "builtin", None)
 
     async def aclose(self) -> None:
@@ -224,7 +224,7 @@ class BuiltinDriver(Driver):
         return not verdict.strip().upper().startswith("NO")
 
     async def summarise(self, instructions: str, text: str) -> str:
-        """What the default model makes of a text, in one request without tools."""
+        """The default model's answer to one request, without tools."""
         if self._default_model is None:
             raise NoModel(suggests_other_agents=False)
         loaded = await self._load(self._default_model)
@@ -292,7 +292,7 @@ class BuiltinDriver(Driver):
         older: Sequence[Message],
         usage: RunUsage,
     ) -> str:
-        """The model's summary or, so that the turn doesn't fail for lack of one, a digest."""
+        """The model's summary. If it writes none, a digest, so that the turn can go on."""
         limit = self._history_tokens * CHARACTERS_PER_TOKEN // 4
         if loaded.endpoint is not None:
             text = text_to_summarise(

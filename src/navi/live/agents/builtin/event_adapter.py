@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EventAdapter:
-    """Adapts one turn's events. Keeps each call's arguments until its result, which lacks them."""
+    """Adapts one turn's events. Keeps each call's arguments, because its result lacks them."""
 
     def __init__(self) -> None:
         self._arguments: dict[str, Mapping[str, Any]] = {}

@@ -81,7 +81,7 @@ def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tupl
 
 
 def model_messages(context: ModelContext) -> list[ModelMessage]:
-    """The context as pydantic-ai wants it: every tool call is followed by its result."""
+    """The context as pydantic-ai expects it: every tool call is followed by its result."""
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
     messages: list[ModelMessage] = []
@@ -111,7 +111,7 @@ def _text(message: Message) -> str:
 
 
 def without_middle(text: str, limit: int = LONGEST_VALUE) -> str:
-    """The text. If it is too long, its middle is replaced by a note."""
+    """The text, with its middle replaced by a note if it is too long."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -159,8 +159,8 @@ def _assistant_messages(message: Message, seen_call_ids: set[str]) -> list[Model
 def _close_turn(messages: list[ModelMessage]) -> None:
     """Add a closing answer to a turn that ended with a tool's result.
 
-    Otherwise Anthropic would take the next user message for a part of that turn, and refuse it for
-    lack of the model's thinking, which an unfinished turn must have and which we don't send.
+    Otherwise Anthropic would treat the next user message as part of that turn. It would then refuse
+    the request, because an unfinished turn must include the model's thinking, which we don't send.
     """
     from pydantic_ai.messages import ModelResponse, TextPart
 

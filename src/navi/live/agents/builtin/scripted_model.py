@@ -13,8 +13,8 @@
 
 Steps are played in order; other text is ignored. A prompt without steps is answered
 `ok: <prompt>`. Each tool call ends a response; the steps after it belong to the next one. The `say`
-steps of one response are joined by a space. A response that would be empty says `done`.
-A step that can't be understood, such as broken JSON, becomes a `say` that explains the error.
+steps of one response are joined by a space. An empty response becomes `done`. A step that can't be
+parsed, for instance because of broken JSON, becomes a `say` that explains the error.
 """
 
 from __future__ import annotations
@@ -154,13 +154,13 @@ async def _respond(
     prompt, calls_made = _last_prompt(messages)
     steps: Sequence[Step] = parse(prompt) or [Say(f"ok: {prompt}")]
     has_text = has_call = False
-    for part, step in enumerate(steps_of_response(steps, calls_made)):
+    for index, step in enumerate(steps_of_response(steps, calls_made)):
         if isinstance(step, Loop):
             step = _call_to_repeat([tool.name for tool in info.function_tools])
         match step:
             case Think(text):
                 for delta in deltas(text):
-                    yield {part: DeltaThinkingPart(content=delta)}
+                    yield {index: DeltaThinkingPart(content=delta)}
             case Say(text) if text:
                 for delta in deltas(f" {text}" if has_text else text):
                     yield delta
@@ -171,7 +171,7 @@ async def _respond(
                 prefix = NEEDS_PERMISSION if needs_permission else "scripted_"
                 call_id = f"{prefix}{os.urandom(8).hex()}"
                 has_call = True
-                yield {part: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
+                yield {index: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
             case Fail(reason):
                 raise AgentFailed(reason)
             case Limit(seconds):

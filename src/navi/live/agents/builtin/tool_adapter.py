@@ -54,7 +54,7 @@ def agent_tool(tool: Tool[Any]) -> AgentTool[ToolContext]:
 async def _require_permission(
     context: ToolContext, tool_name: str, arguments: Mapping[str, Any], call_id: str
 ) -> None:
-    """Ask a person. Raises `ToolFailed`, with what they said, unless they allow the call."""
+    """Ask a person. Raises `ToolFailed`, with their message, unless they allow the call."""
     from pydantic_ai import ToolFailed
 
     question = await context.ask(

@@ -73,8 +73,8 @@ def visible_variables(
 ) -> dict[str, str]:
     """The variables that an agent may see: the common ones, and those that match `more_patterns`.
 
-    Variables with one of `nesting_prefixes` would make an agent believe that it runs inside another
-    agent. Only a pattern that begins with one of these prefixes makes them visible.
+    An agent that sees a variable with one of `nesting_prefixes` behaves as if another agent had
+    started it. Only a pattern that begins with one of these prefixes makes such variables visible.
     """
     patterns = (*COMMON_VARIABLES, *more_patterns)
     prefixes = (TMUX_PREFIX, *nesting_prefixes)
@@ -86,7 +86,7 @@ def visible_variables(
 async def with_identity(
     environment: Mapping[str, str], session_id: str, access: ServerAccess | None
 ) -> dict[str, str]:
-    """The environment, plus what tells `sm`, hooks and MCP servers their session and server."""
+    """The environment, plus the variables in which `sm`, hooks and MCP servers find the session."""
     identity = {"NAVI_SESSION_ID": session_id}
     if access is not None:
         identity["NAVI_URL"] = access.address

@@ -51,7 +51,10 @@ class Reader(Protocol):
     def read(self, line: bytes) -> Iterator[DriverEvent]: ...
 
     def usage_windows(self) -> Sequence[UsageWindow]:
-        """Use of the account's allowances that the output did not report. May read files."""
+        """How much of its limits the account has used, if the output did not report it.
+
+        May read files.
+        """
 
     def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         """Raise the turn's error, if it had one. `exit_code` is None if unknown. May read files."""
@@ -86,20 +89,19 @@ class CommandLineDriver(Driver, ABC):
 
     @abstractmethod
     def _reader(self, request: TurnRequest, may_ask: bool) -> Reader:
-        """Reads the output of a command line with this `may_ask`."""
+        """A reader for the output of a command line with this `may_ask`."""
 
     def _question_protocol(self, request: TurnRequest) -> QuestionProtocol:
-        """How the agent asks, if its command line says `may_ask`."""
+        """How the agent asks questions. Called only if its command line has `may_ask`."""
         raise NotImplementedError
 
     def _command_line_to_resume(
         self, request: TurnRequest, protocol: QuestionProtocol
     ) -> CommandLine | None:
-        """The command line that continues the turn of an agent that was killed while waiting for an
-        answer.
+        """The command line that continues the turn after the agent has ended with open questions.
 
-        None if the agent can't continue. May read files. Raises `OpenElsewhere` as `_command_line`
-        does.
+        None if the agent can't continue. May read files. Raises `OpenElsewhere` if another process
+        has the session open.
         """
         return None
 
@@ -185,17 +187,17 @@ class CommandLineDriver(Driver, ABC):
         questions: RunQuestions,
         protocol: QuestionProtocol,
     ) -> bool:
-        """Restart an agent that ended because a person has to decide first, once they have; or one
-        that was killed while it only waited for answers.
+        """Restart an agent that exited to wait for a person's decision, or that was killed while it
+        waited for answers.
 
-        It then asks again. False if the turn ends here.
+        The restarted agent asks again. Returns False if the agent can't be restarted.
         """
         resumed = run.continuation()
         if resumed.was_started:
             return True
         if protocol.has_deferred:
             await questions.wait_for_deferred()
-        elif not questions.can_be_asked_again(run):
+        elif not questions.can_restart(run):
             return False
         await run.clean_up()
         try:
@@ -211,7 +213,7 @@ class CommandLineDriver(Driver, ABC):
         """Hand the turn to the agent in a person's terminal, if not done before, and follow it."""
         hand_over, conversation = request.hand_over, self.conversation_of(request)
         if conversation is None:
-            raise NotDelivered("Navi doesn't know this terminal's session")
+            raise NotDelivered("Navi doesn't know which session is open in this terminal")
         await asyncio.to_thread(delete_earlier_runs, position_file.parent.parent, request.turn_id)
         is_new = await asyncio.to_thread(self._save_position, position_file, conversation)
         if is_new and hand_over is not None:

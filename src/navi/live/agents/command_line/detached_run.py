@@ -1,8 +1,8 @@
 """One run of an agent's command line, which outlives the server that started it.
 
-A run's folder shows whether the agent was started, whether it is still running, what it printed and
-how it ended. So the next server can continue where the last one died, and no agent is started twice
-for the same turn.
+A run's folder records whether the agent was started, whether it is still running, what it printed
+and how it ended. So the next server can continue where the last one stopped, and no agent is
+started twice for the same turn.
 
     lock      held (flock) by the run's shell while the agent is running
     pid       the shell's process id, also its process group's; written before the agent starts
@@ -10,8 +10,8 @@ for the same turn.
     answers   a FIFO, the standard input of an agent that may ask
     keeper    the id of the process that keeps `answers` open
     answered  the ids of the answers that the agent may have read
-    deferred  exists if the agent's hook has put a call off, until a person has decided
-    ended     exists if the agent's input has ended
+    deferred  exists if the agent's hook has put off a call until a person decides
+    ended     exists if the agent's input was closed
     out, err  the agent's output
     code      the agent's exit code
 """
@@ -63,9 +63,9 @@ INTERRUPT_GRACE_SECONDS = 5.0
 KILL_GRACE_SECONDS = 2.0
 READ_BYTES = 1 << 18
 PIPE_BYTES = 1 << 16
-"""How many bytes every pipe takes at once."""
+"""How many bytes fit into any empty pipe."""
 LONGEST_PIPE_BYTES = 1 << 20
-"""The largest number of bytes that Linux lets a pipe take at once."""
+"""The largest size that a pipe can be given on Linux."""
 SHOWN_ERROR_CHARACTERS = 600
 
 
@@ -145,8 +145,7 @@ class DetachedRun:
             yield rest
 
     async def hand_over(self, answer_id: str, line: str) -> None:
-        """Write an answer to the agent, if it is still running. Can be called again for the same
-        one."""
+        """Write an answer to the agent, if it is still running. May be repeated."""
         async with self._writing:
             try:
                 fifo = os.open(self._folder / "answers", os.O_WRONLY | os.O_NONBLOCK)
@@ -177,7 +176,7 @@ class DetachedRun:
 
     @property
     def was_killed(self) -> bool:
-        """Whether something else ended the agent. Only for an agent that has ended."""
+        """Whether an agent that has ended was killed, instead of exiting by itself."""
         code = self.exit_code
         return code is None or code > 128
 
@@ -200,7 +199,7 @@ class DetachedRun:
             return set()
 
     def end_input(self) -> None:
-        """Let the agent see the end of its input, so that it ends when it is done."""
+        """Close the agent's input, so that the agent exits when it is done."""
         try:
             keeper = int((self._folder / "keeper").read_text())
             (self._folder / "ended").touch()
@@ -276,8 +275,8 @@ class DetachedRun:
     async def _kill_orphans(self) -> None:
         """Kill the commands of the agent's tools, which run in process groups of their own.
 
-        They are recognised by `NAVI_TURN_ID` in their environment. Those whose environment the
-        system does not show keep running.
+        They are recognised by `NAVI_TURN_ID` in their environment. Commands whose environment can't
+        be read keep running.
         """
         deadline = asyncio.get_running_loop().time() + KILL_GRACE_SECONDS
         while await asyncio.to_thread(self._kill_orphans_once):
@@ -306,7 +305,7 @@ class DetachedRun:
 
 
 async def _write(fifo: int, data: bytes) -> None:
-    """Write it all; in one piece if it fits into the pipe."""
+    """Write all the data, in one piece if the pipe can be made large enough."""
     if len(data) > PIPE_BYTES and (set_size := getattr(fcntl, "F_SETPIPE_SZ", None)):
         with suppress(OSError):
             fcntl.fcntl(fifo, set_size, min(len(data), LONGEST_PIPE_BYTES))

@@ -1,8 +1,8 @@
-"""The questions that an agent asks during one turn: asks people, and hands over the answers.
+"""Passes the questions of an agent to people, and their answers to the agent, during one turn.
 
-A question is stored first, and its answer is handed to the agent in a step of its own, which may be
-repeated. So the next server, which reads the run's output again from the beginning, asks the same
-questions and hands over answers that came in the meantime.
+Questions are stored, and writing an answer to the agent may be repeated. So the next server can
+read the run's output again from the beginning: it finds the same questions, and writes the answers
+that were given in the meantime.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ CONFIRMATION_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """The agent waits for the answers to all of these questions."""
+    """Questions that the agent asks together. It waits until all of them are answered."""
 
     id: str
-    """The agent's id for what it waits for."""
+    """The agent's own id for the inquiry."""
     questions: Sequence[NewQuestion]
     content: Any = None
-    """What the protocol needs for its answer."""
+    """Data that the protocol needs to build the answer."""
     is_deferred: bool = False
-    """The agent doesn't wait: it ends, and asks again once it is started again."""
+    """The agent doesn't wait: it exits, and asks again when it is restarted."""
 
     @property
     def call_id(self) -> str:
@@ -52,19 +52,19 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The agent no longer waits for this inquiry, or confirms that it has read the line."""
+    """The agent no longer waits for the inquiry with this id, or confirms that it got the reply."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A line, or several, to write to the agent."""
+    """One or more lines to write to the agent."""
 
     id: str
     line: str
     is_repeatable: bool = True
-    """Whether the agent ignores repetitions. If not, it confirms the line with `Settled`."""
+    """Whether the agent ignores repetitions. If not, it confirms the reply with `Settled`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class Reachable:
 
     call_id: str
     line_of: Callable[[str], str]
-    """The line to write for a text."""
+    """Makes the line to write from the text of a message."""
 
 
 Step = Inquiry | Settled | Reply | Reachable
 
 
 class AgentInput(Protocol):
-    """Takes what is written to an agent that asks."""
+    """The standard input of an agent that may ask, and how much of it was used before."""
 
     async def hand_over(self, answer_id: str, line: str) -> None: ...
 
@@ -101,21 +101,22 @@ class QuestionProtocol(Protocol):
     def read(self, line: bytes) -> Iterator[Step]: ...
 
     def answer(self, inquiry: Inquiry, closed: Sequence[Question]) -> Reply | None:
-        """What to write; None if the agent is no longer waiting."""
+        """The reply to write; None if the agent is no longer waiting."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the agent has done everything, so that its input can end."""
+        """Whether the agent is done, so that its input can be closed."""
 
     @property
     def has_deferred(self) -> bool:
         """Whether the agent ended because a person has to decide first."""
 
     def waits_only_for(self, call_ids: Collection[str]) -> bool:
-        """Whether nothing else can have been running when the agent was killed."""
+        """Whether the agent was waiting for these calls, and running nothing else, when it was
+        killed."""
 
     def begin_again(self) -> None:
-        """Call this before reading a run that continues a killed one."""
+        """Forget the previous run. Call this before reading the run that continues it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,10 @@ class _Wait:
 
 
 class RunQuestions:
-    """If the agent is in a terminal, a person may answer there: `is_in_terminal`."""
+    """Handles the questions of one turn.
+
+    Set `is_in_terminal` if a person may also answer in the agent's terminal.
+    """
 
     def __init__(
         self, request: TurnRequest, protocol: QuestionProtocol, *, is_in_terminal: bool = False
@@ -139,13 +143,14 @@ class RunQuestions:
         self._close_settled = request.settle if is_in_terminal else request.withdraw
         self._run: AgentInput | None = None
         self._inquiries: dict[str, Inquiry] = {}
-        """What the agent waits for, by its id."""
+        """The open inquiries, by id."""
         self._waits: dict[str, list[_Wait]] = {}
         self._earlier: dict[str, _Wait] = {}
-        """What the agent asked before it was restarted, by fingerprint."""
+        """The questions of the run before the restart that were not asked again yet, by
+        fingerprint."""
         self._settled: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._old_bytes = 0
-        """How much output is left that an earlier server may have read."""
+        """How many of the bytes still to be read an earlier server may have read before."""
         self._has_ended_input = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -165,7 +170,7 @@ class RunQuestions:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def follow(self, run: AgentInput) -> None:
-        """Hand answers to this run from now on."""
+        """Follow this run from now on. Call this first, and again after each restart."""
         if self._run is not None:
             self._protocol.begin_again()
             waits = chain(*self._waits.values())
@@ -197,23 +202,23 @@ class RunQuestions:
             self._running.end_input()
 
     def check(self) -> None:
-        """Raise what went wrong while asking."""
+        """Raise the error of any background task that failed."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.discard(task)
             if not task.cancelled():
                 task.result()
 
-    def can_be_asked_again(self, run: DetachedRun) -> bool:
-        """Whether the killed agent was only waiting for answers, and got none of them.
+    def can_restart(self, run: DetachedRun) -> bool:
+        """Whether the killed agent was only waiting for answers, and had got none of them.
 
-        Starting it again then does nothing twice.
+        If so, a restart does nothing twice.
         """
         call_ids = {inquiry.call_id for inquiry in self._inquiries.values()}
         is_answered = any(each in run.handed_over for each in self._inquiries)
         return bool(call_ids) and not is_answered and self._protocol.waits_only_for(call_ids)
 
     async def wait_for_deferred(self) -> None:
-        """Wait until everything is answered that the agent asked before it ended by itself."""
+        """Wait for the answers to the questions that the agent asked before it exited."""
         deferred = [each.id for each in self._inquiries.values() if each.is_deferred]
         waits = chain.from_iterable(self._waits[each] for each in deferred)
         await asyncio.gather(*(wait.task for wait in waits))
@@ -268,8 +273,10 @@ class RunQuestions:
             await run.hand_over(f"nudge {reachable.call_id}", line)
 
     async def _closed(self, new: NewQuestion, earlier: _Wait | None) -> Question:
-        """The question once it is closed. If the agent asked it before it was killed, that one
-        counts."""
+        """Return the question once it is closed.
+
+        If the agent asked it before the restart, it is not asked again unless it was withdrawn.
+        """
         if earlier is not None:
             question = await earlier.task
             if question.state is not QuestionState.WITHDRAWN:
@@ -283,7 +290,7 @@ class RunQuestions:
             self._begin(self._withdraw(waits, self._close_settled))
 
     async def _withdraw_earlier(self) -> None:
-        """Close what the agent asked before it was killed, but has not asked again."""
+        """Close the questions that the agent has not asked again after the restart."""
         waits = list(self._earlier.values())
         self._earlier.clear()
         await self._withdraw(waits)

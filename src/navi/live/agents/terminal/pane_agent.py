@@ -1,4 +1,4 @@
-"""What the tmux driver needs to know about the agent in a pane."""
+"""The interface between the tmux driver and the agent in a pane."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ class PaneAgent(ABC):
     def transcript(self, conversation: str) -> Path | None: ...
 
     async def ask(self, request: TurnRequest, pane: Pane, conversation: str) -> None:  # noqa: B027
-        """Ask a person what the agent's dialogs ask during the turn, until cancelled.
+        """Pass the questions of the agent's dialogs to a person, until cancelled.
 
-        Returns at once if only the pane can answer, or the agent asks in another way.
+        Returns at once if they can be answered only in the pane, or if the agent asks in another
+        way.
         """
 
     @abstractmethod

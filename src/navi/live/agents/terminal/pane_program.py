@@ -17,7 +17,7 @@ START_SECONDS = 1.0
 QUIET_SECONDS = 1.0
 """A program that prints nothing for this long seems to wait for input."""
 LONGEST_WAIT_SECONDS = 10.0
-"""How long to wait for a program that is never quiet."""
+"""How long to wait for a program that never stops printing."""
 SHOWN_LINES = 200
 QUOTED_LINES = 5
 """How many of a program's last lines to quote if it exited too soon."""

@@ -56,7 +56,7 @@ class PaneTurn:
                 self._submission.record_press(_now())
         elif decision is Verdict.GIVE_UP:
             if observation.is_prompt_in_composer:
-                # Left there, it would look to the next turn like a line that a person is typing.
+                # Otherwise the next turn would mistake it for a draft that a person is typing.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
                 f"{self._agent.title} did not accept this turn's message",
@@ -88,7 +88,7 @@ class PaneTurn:
                 interruption.record_press(decision, _now())
         except (AgentFailed, OSError) as error:
             # The agent may be fine, so try again.
-            log.warning("can't see %s in its pane: %s", self._agent.title, error)
+            log.warning("can't read the pane of %s: %s", self._agent.title, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT

@@ -38,7 +38,7 @@ SERVER_EXITED = "server exited unexpectedly"
 ABSENT = re.compile(
     "can't find|no server running|No such file|Connection refused|server exited|lost server"
 )
-"""tmux's errors for a pane that doesn't exist; other errors say nothing about the pane."""
+"""tmux's errors for a pane that doesn't exist. After other errors, the pane may still exist."""
 LAUNCH_PREFIX = "launch-"
 """The prefix of scripts that start a pane's program."""
 START_ATTEMPTS = 6
@@ -79,7 +79,7 @@ class Pane:
 
     @property
     def has_ending(self) -> bool:
-        """Whether tmux knows how the program ended."""
+        """Whether tmux has reported how the program ended."""
         return self.exit_code is not None or self.signal is not None
 
 
@@ -91,7 +91,7 @@ class Tmux:
         self._environment = {"LANG": "C.UTF-8", **environment}
 
     async def pane(self, name: str) -> Pane | None:
-        """The only pane of the tmux session of that name, if there is one."""
+        """The only pane of the tmux session with this name; None if there is no such session."""
         try:
             lines = await self._query("list-panes", "-t", f"={name}:", "-F", FORMAT)
         except TmuxError as error:
@@ -119,7 +119,7 @@ class Tmux:
         )
 
     async def pane_with_ending(self, name: str) -> Pane | None:
-        """The pane. If its program has ended, waits a moment until tmux knows how."""
+        """The pane. If its program has ended, wait a moment until tmux reports how."""
         pane = await self.pane(name)
         for attempt in range(ENDING_ATTEMPTS):
             if pane is None or not pane.is_dead or pane.has_ending:
@@ -215,8 +215,8 @@ class Tmux:
         """Paste the text, record the turn on the pane and press Enter, in one tmux command.
 
         tmux completes the command even if this process dies meanwhile; `lock` is held until the
-        text is pasted. Without the pause, the agent would take the Enter for a part of the paste. A
-        dead pane gets no paste: tmux 3.3 would crash, and end all other panes.
+        text is pasted. Without the pause, the agent would treat the Enter as part of the paste.
+        Nothing is pasted into a dead pane: tmux 3.3 would crash, and end all other panes.
         """
         enter = f"send-keys -t {pane.id} Enter"
         set_turn = f"set-option -p -t {pane.id} {TURN_OPTION} {turn_id}"

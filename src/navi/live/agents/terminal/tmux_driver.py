@@ -41,12 +41,13 @@ from navi.live.model.usage_limit import Account
 log = logging.getLogger("navi.panes")
 
 START_SECONDS = 60.0
-"""An agent that has no conversation by then is asking something that only a person can answer."""
+"""How long an agent may take to begin a conversation. After that, it is probably showing a dialog
+that only a person can answer."""
 PROGRAM_PAUSE_SECONDS = 0.2
 """The pause between a paste and its Enter for a program that is not an agent."""
 TEXT_FILE, POSITION_FILE, OVER_FILE = "text", "place", "over"
-"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker that the
-turn must not be interrupted: its agent has stopped, or may finish on its own."""
+"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker. The marker
+means that nothing is left to interrupt: the agent has stopped, or may finish on its own."""
 
 
 class TmuxDriver(Driver):
@@ -117,7 +118,7 @@ class TmuxDriver(Driver):
     def account_of(self, session: Session) -> Account:
         if self.agent_of(session) is None:
             return Account.of(session)
-        # The agent has one login, in a pane or not.
+        # The agent uses the same login inside and outside a pane.
         return Account.of_agent(session.program or self._default_agent, session)
 
     def agent_of(self, session: Session) -> PaneAgent | None:
@@ -343,7 +344,7 @@ async def _in_background(asking: Coroutine[Any, Any, None]) -> AsyncIterator[Non
         task.cancel()
         [ending] = await asyncio.gather(task, return_exceptions=True)
         if isinstance(ending, Exception):
-            log.error("Navi could not ask what the agent asked in its pane", exc_info=ending)
+            log.error("can't pass on the questions in an agent's pane", exc_info=ending)
 
 
 def _now() -> float:

@@ -16,7 +16,7 @@ POLL_SECONDS = 0.1
 QUIET_SECONDS = 1.0
 """Some agents don't record the end of a turn. It is over when they have been idle for this long."""
 OVERDUE_SECONDS = 15.0
-"""How long it may take until a prompt is in the transcript."""
+"""How long a prompt may take to appear in the transcript."""
 
 
 class AgentState(Enum):
@@ -60,7 +60,7 @@ class TranscriptReader(Protocol):
     has_begun: bool
     """Whether the lines so far include the prompt."""
     has_ended: bool
-    """Whether the lines say that the turn is over."""
+    """Whether the lines so far show the end of the turn."""
 
     def read(self, line: bytes) -> Iterator[DriverEvent]: ...
 

@@ -1,4 +1,4 @@
-"""Links in notifications: each answers one question, once, for whoever has it."""
+"""Links in notifications. Anyone who has such a link can answer its question, once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AnswerLinks:
         return f"{self._public_url}/" + ("" if session_id is None else f"#/sessions/{session_id}")
 
     async def make(self, question_ids: Iterable[str], user_id: str) -> dict[str, str]:
-        """A new link for each question. Without a public address there are none."""
+        """A new link for each question; none if the server has no public address."""
         if self._public_url is None:
             return {}
         tokens = {each: secrets.token_urlsafe(TOKEN_BYTES) for each in question_ids}
@@ -52,7 +52,7 @@ class AnswerLinks:
         """Answer through a link. A link can't write rules or change a tool's input."""
         if answer.decision is Decision.ALLOW_ALWAYS or answer.updated_input is not None:
             raise InvalidInput(
-                "a link can only allow, deny, choose or reply",
+                "this link can only allow, deny, choose or reply",
                 hint="open Navi's page for everything else",
             )
         caller, question_id = await self._find(token)

@@ -1,6 +1,6 @@
-"""Everything that the package Apprise knows: Telegram, Slack, e-mail and many more.
+"""Sends to any service that the package Apprise supports: Telegram, Slack, e-mail and many more.
 
-Apprise is an extra of the package, so it is imported only to send.
+Apprise is an optional dependency, so it is imported only when a message is sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NOT_INSTALLED = "Apprise is not installed: install `heynavi[apprise]`"
 
 @dataclass(frozen=True, slots=True)
 class AppriseUrl:
-    """One of Apprise's URLs. Each is a channel, so that only the one that failed is tried again."""
+    """One of Apprise's URLs. Each is a separate channel, so that only failed ones are retried."""
 
     url: str
     name: str
@@ -26,14 +26,14 @@ class AppriseUrl:
         except ImportError as error:
             raise ChannelUnavailable(NOT_INSTALLED) from error
         if not is_sent:
-            raise ChannelUnavailable("Apprise could not send it; its own log says why")
+            raise ChannelUnavailable("Apprise could not send the message; its own log says why")
 
     def _notify(self, message: Message) -> bool:
         import apprise
 
         target = apprise.Apprise()
         if not target.add(self.url):
-            raise ChannelUnavailable("Apprise does not understand the URL")
+            raise ChannelUnavailable("Apprise does not support the URL")
         lines = [message.text, message.answer_link or message.link or ""]
         body = "\n".join(line for line in lines if line)
         return bool(target.notify(title=message.title, body=body or message.title))

@@ -1,4 +1,4 @@
-"""What every channel offers, and the message that it sends."""
+"""The interface of a channel, and the message that it sends."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A notification in its final words."""
+    """A notification, ready to be sent."""
 
     key: str
-    """The same each time it is sent, so that the receiver can drop a copy."""
+    """The same for every attempt, so that the receiver can drop duplicates."""
     kind: NotificationKind
     title: str
     text: str
@@ -38,7 +38,7 @@ class Channel(Protocol):
     def name(self) -> str: ...
 
     async def send(self, message: Message) -> None:
-        """Return once the message was taken. Otherwise raises one of the errors below."""
+        """Send the message. Raises `ChannelUnavailable` or `MessageRefused` if that fails."""
 
 
 class ChannelUnavailable(Exception):
@@ -46,4 +46,4 @@ class ChannelUnavailable(Exception):
 
 
 class MessageRefused(Exception):
-    """The channel works, but will never take this message."""
+    """The channel works, but will never accept this message."""

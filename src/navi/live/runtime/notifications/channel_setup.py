@@ -1,4 +1,4 @@
-"""The channels and rules that the settings describe."""
+"""Makes the channels and rules that the settings describe."""
 
 from __future__ import annotations
 

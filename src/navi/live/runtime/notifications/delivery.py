@@ -1,8 +1,8 @@
-"""Sends the notifications that are due, most important first, until every channel has taken them.
+"""Sends due notifications, most important first, until every channel has accepted them.
 
 It claims one at a time, so a server that dies leaves at most one half sent, which is sent again
-under the same key. A channel that fails is left alone for a while, longer each time; then
-everything that waits for it is tried again.
+under the same key. A channel that fails is paused, longer each time; after the pause, everything
+that waits for it is retried.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ log = logging.getLogger("navi.notifications")
 
 @dataclass(slots=True)
 class _Pause:
-    """How long a channel that failed is left alone."""
+    """The pause of a channel that failed."""
 
     error: str
     until: datetime
@@ -82,7 +82,7 @@ class NotificationDelivery(Service):
         await self._sleep_until(await self.send_due())
 
     async def send_due(self) -> datetime:
-        """Send everything that is due. Returns when to look again."""
+        """Send everything that is due. Returns when to check again."""
         lease = timedelta(seconds=TIMEOUT_SECONDS * (len(self._channels) + 2))
         users = self._rules.users
         while users:
@@ -102,7 +102,7 @@ class NotificationDelivery(Service):
             raise
         except Exception:
             log.exception("can't claim notifications together")
-        # The next step continues behind the bad row.
+        # The next step continues after the bad row.
         self._wake.set()
         return await self._store.transact(notifications.claim_one, self._rules, now, lease_until)
 
@@ -144,12 +144,12 @@ class NotificationDelivery(Service):
         pause = self._pauses.get(name)
         length = FIRST_PAUSE if pause is None else min(2 * pause.length, LONGEST_PAUSE)
         if pause is None:
-            log.warning("%s takes no notifications: %s", name, error)
+            log.warning("%s accepts no notifications: %s", name, error)
         self._pauses[name] = _Pause(error, self._clock.now() + length, length)
         return Delivery(error=error)
 
     def _message(self, name: str, claim: Claim, links: Mapping[str, str]) -> Message | None:
-        """What to send over this channel; None if no part of a digest is for it."""
+        """The message for this channel; None if no part of a digest is for it."""
         notification, title = claim.notification, claim.notification.title
         text = notification.text if self._quotes else ""
         if notification.kind is NotificationKind.DIGEST:

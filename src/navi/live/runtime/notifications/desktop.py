@@ -1,4 +1,4 @@
-"""The desktop of the machine on which the server runs."""
+"""Shows notifications on the desktop of the machine on which the server runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Desktop:
         except TimeoutError as error:
             process.kill()
             await process.wait()
-            raise ChannelUnavailable(f"{command[0]} did not end") from error
+            raise ChannelUnavailable(f"{command[0]} did not finish in time") from error
         if process.returncode:
             lines = errors.decode(errors="replace").strip().splitlines()
             reason = lines[-1] if lines else f"exit code {process.returncode}"

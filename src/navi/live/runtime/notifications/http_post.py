@@ -1,4 +1,4 @@
-"""One POST, and what its status means for the message and its channel."""
+"""Sends a POST request and turns failures into a channel's errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from navi.live.runtime.notifications.channel import (
 )
 
 REFUSALS = frozenset({400, 413, 422})
-"""Statuses that are about this message. Others are about the channel: its address, its token or its
-server, all of which somebody can repair."""
+"""Statuses that mean a bad message. All others mean a problem with the channel: its address, token
+or server, which a person can fix."""
 
 
 async def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-    # Importing it takes long, and so does loading certificates.
+    # Both importing it and loading its certificates are slow.
     import httpx2
 
     new_client = partial(httpx2.AsyncClient, timeout=TIMEOUT_SECONDS)

@@ -1,4 +1,4 @@
-"""ntfy: notifications on the phone, with buttons that answer."""
+"""Sends to phones with ntfy, with buttons that answer a question."""
 
 from __future__ import annotations
 

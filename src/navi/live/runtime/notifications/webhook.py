@@ -1,4 +1,4 @@
-"""Any program that takes JSON over HTTP."""
+"""Sends notifications as JSON to a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns what comes due into inputs.
+"""Admits inputs for everything that comes due.
 
 due_loop.py        one loop for everything that comes due
 system_jobs.py     Navi's own automations: heartbeat and dream

@@ -26,10 +26,10 @@ from navi.live.store.scheduling import automation_runs, background_answers
 
 CHECK_SECONDS = 30.0
 SILENT_ANSWER = "NOTHING_TO_REPORT"
-"""What a background agent is told to answer if there is nothing a person needs to know."""
+"""The answer of a background agent that has nothing to report to a person."""
 
 Judge = Callable[[str, str], Awaitable[bool]]
-"""Called with a task and the answer to it: is the answer worth reading?"""
+"""Decides whether an answer is worth reading. Called with the task and the answer."""
 
 log = logging.getLogger("navi.automations")
 
@@ -74,12 +74,12 @@ class AnswerPosting(Service):
                     await self._settle(pending)
 
     async def _settle(self, pending: background_answers.PendingAnswer) -> None:
-        delivery, why = await self._decide(pending)
+        delivery, reason = await self._decide(pending)
         if delivery is Delivery.DELIVERED:
             await self._store.transact(background_answers.deliver, pending, self._clock.now())
         else:
             await self._store.transact(
-                automation_runs.settle_delivery, pending.run.id, delivery, why
+                automation_runs.settle_delivery, pending.run.id, delivery, reason
             )
 
     async def _decide(

@@ -1,8 +1,8 @@
 """One loop for everything that comes due. It admits inputs and never starts a turn.
 
 It claims rows a little early, in short transactions, and hands their inputs to admission, which
-begins their turns on time. It sleeps until the next row is near, a minute at most; every change
-that could make something due earlier wakes it.
+begins their turns on time. Then it sleeps until shortly before the next row is due, a minute at
+most. Every change that could make something due earlier wakes it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class DueLoop(Service):
         await self._sleep_until(await self.claim_due())
 
     async def claim_due(self) -> datetime:
-        """Claim everything that may be claimed now. Returns when to look again."""
+        """Claim everything that may be claimed now. Returns when to check again."""
         while True:
             now = self._clock.now()
             instants = await self._read_instants(now)

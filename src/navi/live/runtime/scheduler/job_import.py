@@ -34,7 +34,7 @@ class ImportResult:
 async def import_jobs(
     store: Store, clock: Clock, text: str, timezone_name: str, session_ids: Mapping[str, str]
 ) -> ImportResult:
-    """Import the jobs in `text`. `session_ids` has the session to use for each session key."""
+    """Import the jobs in `text`. `session_ids` maps the jobs' session keys to sessions here."""
     jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
     result = ImportResult(refused=list(jobs.refused), notes=list(jobs.notes))
     for job in jobs.readable:

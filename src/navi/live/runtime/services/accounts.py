@@ -1,4 +1,4 @@
-"""Users, and whom a token belongs to."""
+"""Users and their tokens."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Accounts:
         return await self._store.transact(users.get, session.user_id, self._clock.now())
 
     async def holder(self, token_sha256: str) -> User | None:
-        """The user whose own token this is; None for the token of a browser login, or of nobody."""
+        """The user whose own token this is; None for a browser login's token, or an unknown one."""
         if hmac.compare_digest(token_sha256, self._token.sha256):
             return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
         return await self._store.transact(users.by_token, token_sha256)
@@ -101,7 +101,7 @@ class Accounts:
         return [local, *await self._store.transact(users.list_users)]
 
     async def survey(self, name: str) -> Belongings:
-        """What removing the user would stop."""
+        """Everything that removing the user would stop."""
         _require_removable(name)
         return await self._store.transact(user_removal.survey, name)
 

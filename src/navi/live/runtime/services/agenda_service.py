@@ -21,7 +21,7 @@ class AgendaService:
     async def upcoming(
         self, user: User, until: str | None = None, timezone: tzinfo | None = None
     ) -> list[AgendaEntry]:
-        """All that the user may see, soonest first; with `until`, only what happens by then."""
+        """The entries that the user may see, soonest first; with `until`, only those up to then."""
         end = None
         if until is not None:
             end = parse_when(until, self._clock.now(), timezone or self._timezone)

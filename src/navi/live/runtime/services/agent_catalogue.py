@@ -60,7 +60,7 @@ class AgentCatalogue:
         return default_driver(self._preferred, installed, has_model=has_model)
 
     def require_known_model(self, driver: str, model: str) -> None:
-        """Refuse what the first turn would refuse. Other agents know their own models."""
+        """Refuse a model that the first turn would refuse. Only the built-in agent's are known."""
         if driver == BUILTIN and not is_model_name(model):
             raise InvalidInput(f"unknown model {model!r}", hint=MODEL_FORMS)
 
@@ -81,7 +81,7 @@ class AgentCatalogue:
 def default_driver(preferred: Sequence[str], installed: Collection[str], *, has_model: bool) -> str:
     """The built-in agent if it has a model, else the first preferred agent that is installed.
 
-    With neither, the built-in one: its turns say how to set up a model. Never the demo.
+    With neither, the built-in agent, whose turns explain how to set up a model. Never the demo.
     """
     if has_model:
         return BUILTIN

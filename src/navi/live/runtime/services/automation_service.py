@@ -238,15 +238,15 @@ class AutomationService:
     def _changed_schedule(
         self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
     ) -> Schedule:
-        """The new schedule, or the old one if a form sent back what it displayed."""
+        """The new schedule, or the old one if the request only repeats it, as forms do."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
-        chosen = [name for name, value in fields.items() if value is not None]
-        if isinstance(schedule, At) and chosen == ["at"]:
+        set_fields = [name for name, value in fields.items() if value is not None]
+        if isinstance(schedule, At) and set_fields == ["at"]:
             zone = request_timezone(self._defaults.timezone, tz)
             if is_instant_of(schedule, changes["at"], zone):
                 return replace(schedule, tz=tz) if tz else schedule
-        if isinstance(schedule, Cron) and chosen == ["cron_expr"]:
+        if isinstance(schedule, Cron) and set_fields == ["cron_expr"]:
             tz = tz or schedule.tz
         request = ScheduleRequest(**fields, tz=tz)
         changed = require_schedule(now, self._defaults.timezone, request)

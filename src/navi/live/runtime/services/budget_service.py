@@ -1,4 +1,4 @@
-"""Sets budgets, shows what is left of them, and releases what waited for them."""
+"""Sets budgets, shows what is left of them, and releases the sessions that waited for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from navi.memory.prices import price_of
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose budget it is."""
+    """The session, automation or user that a budget belongs to."""
 
     scope: Scope
     id: str
@@ -45,7 +45,7 @@ class BudgetNotFound(NotFound):
     kind = "budget_not_found"
 
     def __init__(self) -> None:
-        super().__init__("there is no budget", hint="POST it with tokens or dollars to set one")
+        super().__init__("there is no budget", hint="to set one, POST tokens or dollars")
 
 
 class BudgetService:
@@ -66,7 +66,7 @@ class BudgetService:
         self._admission = admission
         self._zone = zone
         self.usual_day = usual_day
-        """What all sessions of a user may use in a day, unless the user has set something else."""
+        """How much all sessions of a user may use per day, unless the user has set a budget."""
 
     async def of_session(self, user: User, session_id: str) -> Owner:
         session = await self._sessions.get(user, session_id)
@@ -83,11 +83,11 @@ class BudgetService:
         return Owner(Scope.USER, user.id, user.id)
 
     async def find(self, owner: Owner) -> Budget | None:
-        """What is left of the owner's budget; None if it has none."""
+        """The owner's budget, with what is left of it today; None if it has none."""
         stored = await self._store.transact(budgets.find, owner.scope, owner.id)
         if stored is None and owner.scope is Scope.USER:
             stored = Budget(Scope.USER, owner.id, owner.user_id, daily=True)
-        return None if stored is None else self._now(stored)
+        return None if stored is None else self._as_of_now(stored)
 
     async def get(self, owner: Owner) -> Budget:
         budget = await self.find(owner)
@@ -99,17 +99,17 @@ class BudgetService:
         """All budgets in the user's sessions, or of all users, with what is left of them."""
         user_id = None if user.is_admin else user.id
         stored = await self._store.transact(budgets.list_budgets, user_id)
-        return [self._now(each) for each in stored]
+        return [self._as_of_now(each) for each in stored]
 
     def check(self, owner: Owner, amount: Amount, per: str | None) -> bool:
-        """Whether this budget is for each day. Raises `InvalidInput` if it can't be counted."""
+        """Whether the budget is a daily one. Raises `InvalidInput` if the owner can't have it."""
         if amount.is_none:
             raise InvalidInput("the budget has no amount", hint="give tokens or dollars")
         if per not in (None, "day", owner.scope.value) or (
             owner.scope is Scope.USER and per is not None and per != "day"
         ):
-            own = "" if owner.scope is Scope.USER else f"{owner.scope.value} or "
-            raise InvalidInput(f"a budget can't be per {per!r}", hint=f"per is {own}day")
+            other = "" if owner.scope is Scope.USER else f"{owner.scope.value} or "
+            raise InvalidInput(f"a budget can't be per {per!r}", hint=f"per must be {other}day")
         if owner.driver == "tmux":
             raise InvalidInput(
                 "agents in a terminal don't report what they use, so it can't be counted",
@@ -121,7 +121,7 @@ class BudgetService:
         return owner.scope is Scope.USER or per == "day"
 
     async def set(self, caller: Caller, owner: Owner, amount: Amount, per: str | None) -> Budget:
-        """Give the owner this budget. If it is enough, what waits for it continues at once."""
+        """Give the owner this budget. If it is enough, sessions that wait for it go on at once."""
         caller.require_person()
         is_daily = self.check(owner, amount, per)
         before = await self.find(owner)
@@ -137,17 +137,17 @@ class BudgetService:
         budget = await self._store.transact(budgets.set_limit, new, now, self._zone)
         if budget.paused_until is None:
             await self._release(owner, before)
-        return self._now(budget)
+        return self._as_of_now(budget)
 
     async def remove(self, caller: Caller, owner: Owner) -> None:
-        """Remove the budget. What waits for it continues at once."""
+        """Remove the budget. Sessions that wait for it go on at once."""
         caller.require_person()
         before = await self.get(owner)
         await self._store.transact(budgets.remove, owner.scope, owner.id)
         await self._release(owner, before)
 
     async def show_released(self, call_id: str) -> None:
-        """Announce that what waited for the budget continues, unless it still has to wait."""
+        """Announce that sessions no longer wait for the budget, unless it is still used up."""
         key = budget_of_call(call_id)
         now = self._clock.now()
         for session_id in await self._store.transact(budgets.paused_sessions, key, now):
@@ -163,6 +163,6 @@ class BudgetService:
             await self._store.transact(questions.withdraw, before.question_id, now)
         await self.show_released(owner.key)
 
-    def _now(self, budget: Budget) -> Budget:
+    def _as_of_now(self, budget: Budget) -> Budget:
         day = day_of(self._clock.now(), self._zone)
         return budget.limited_by(self.usual_day).on(day)

@@ -27,7 +27,7 @@ class InboxService:
     async def items(
         self, user: User, timezone: tzinfo | None = None, *, with_snoozed: bool = False
     ) -> list[InboxItem]:
-        """What is waiting in the sessions that the user may see, most important first."""
+        """The items of the sessions that the user may see, most important first."""
         return await self._store.transact(
             inbox.items,
             owner_id=_owner(user),

@@ -17,7 +17,7 @@ from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
-"""How long one request may wait: less than the 30 seconds after which clients give up."""
+"""How long one request may wait: less than the 30 seconds after which clients time out."""
 _WAIT_ENDING_EVENTS = ("session_sync", "session_update", "input_removed")
 """Events that can end a wait; after others, there is no need to check again."""
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 HERE = "here"
 EVERYWHERE = ("everywhere", "all", "*")
 TOUCHES_PER_SESSION = 50
-"""How many calls on the file to read for each session to show."""
+"""How many calls on the file to read, for each session in the answer."""
 NOTHING_FOUND = "Nothing found."
 NOTHING_HERE = "No match in this project; these are from the whole machine."
 ONLY_NEAREST = "No passage has all these words; these are nearest in meaning, or have some of them."
 NO_MODEL = "no_model"
-"""Nobody has asked for search by meaning, so nothing is missing."""
+"""The kind of problem if search by meaning is not set up. Answers need not mention it."""
 ONLY_SOME_WORDS = "No passage has all these words; these have some of them."
 
 
@@ -53,15 +53,15 @@ class MemorySearch:
         if project not in (HERE, *EVERYWHERE):
             parameters["project"] = project
         words, filters = self._memory.read_query(query, self._memory.filters(parameters))
-        place = filters.project or project
+        scope = filters.project or project
         everywhere = replace(filters, project=None)
-        if place == HERE:
+        if scope == HERE:
             folder = await asyncio.to_thread(_project_at, here)
             filters = replace(filters, project=folder)
-        elif place in EVERYWHERE:
+        elif scope in EVERYWHERE:
             filters = everywhere
         results = await self._find(words, filters, limit)
-        if place == HERE and not _is_match(results):
+        if scope == HERE and not _is_match(results):
             elsewhere = await self._find(words, everywhere, limit)
             if _is_match(elsewhere) or not (results and results.hits):
                 results = elsewhere
@@ -101,7 +101,7 @@ class MemorySearch:
         return file_history(results.hits, limit, budget)
 
     async def _find(self, words: str, filters: MemoryFilters, limit: int) -> SearchResult | None:
-        """None without an index."""
+        """The search's result; None if there is no index."""
         from navi.memory.index_errors import NoIndex
 
         try:
@@ -110,7 +110,7 @@ class MemorySearch:
             return None
 
     async def _progress(self, *, is_empty: bool) -> str | None:
-        """How much is searchable, if not everything. Computed only when it may matter."""
+        """A remark on how much is searchable, if not everything. Computed only if it may matter."""
         from navi.memory.for_agents.index_progress import index_progress
         from navi.memory.index_paths import index_paths
         from navi.memory.ingest import index_lock

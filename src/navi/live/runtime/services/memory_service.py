@@ -38,7 +38,7 @@ PERIODS = {"day", "week", "month"}
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilters:
-    """What a query to the memory is limited to."""
+    """The filters of a query to the memory."""
 
     source: str | None = None
     project: str | None = None
@@ -72,7 +72,7 @@ async def _no_model(instructions: str, text: str) -> str:
 
 
 class MemoryService:
-    """`summarise` is what a model makes of a text, given instructions."""
+    """`summarise` takes instructions and a text, and returns a model's summary."""
 
     def __init__(
         self, clock: Clock, summarise: Callable[[str, str], Awaitable[str]] = _no_model
@@ -106,13 +106,13 @@ class MemoryService:
             tag=parameters.get("tag") or None,
         )
 
-    def read_query(self, query: str, beside: MemoryFilters) -> tuple[str, MemoryFilters]:
-        """The words of a query, and its filters along with those beside it."""
+    def read_query(self, query: str, request_filters: MemoryFilters) -> tuple[str, MemoryFilters]:
+        """The words of a query, and its filters combined with those of the request."""
         from navi.memory.read.query import read_query
         from navi.memory.read.query_filters import combined, read_filters
 
         words, typed = read_filters(query, self._clock.now())
-        filters = MemoryFilters(**combined(asdict(beside), typed))
+        filters = MemoryFilters(**combined(asdict(request_filters), typed))
         if typed and filters.file is None and not read_query(words):
             raise InvalidInput(
                 "there are only filters and no words to search for",
@@ -121,7 +121,7 @@ class MemoryService:
         return words, filters
 
     async def search(self, query: str, filters: MemoryFilters, limit: int) -> list[Json]:
-        """The hits, as `recall search --json` has them. The query may contain filters."""
+        """The hits, in the format of `recall search --json`. The query may contain filters."""
         words, filters = self.read_query(query, filters)
         results = await self.find(words, filters, limit)
 
@@ -140,8 +140,8 @@ class MemoryService:
         return await asyncio.to_thread(work)
 
     async def find(self, words: str, filters: MemoryFilters, limit: int) -> SearchResult:
-        """The search of the page, of `GET /search` and of the agents' tools. `words` are those of
-        `read_query`."""
+        """Search for words that `read_query` returned. The page, the API and agents' tools use
+        this."""
 
         def work() -> SearchResult:
             from navi.memory.index_paths import index_paths
@@ -176,7 +176,7 @@ class MemoryService:
         return results
 
     async def meaning(self) -> Json:
-        """Whether searches go by meaning too."""
+        """Whether search by meaning is ready and, if not, why."""
 
         def work() -> Json:
             from navi.memory.index_paths import index_paths
@@ -197,7 +197,7 @@ class MemoryService:
         return self._opener
 
     def _unload_later(self) -> None:
-        """Give the model's memory back when nobody has searched for a while."""
+        """Unload the model when nobody has searched for a while."""
         if self._unloading is not None:
             self._unloading.cancel()
         unload = self._search_opener().unload
@@ -222,7 +222,7 @@ class MemoryService:
         return await asyncio.to_thread(work)
 
     async def folders(self, limit: int) -> list[tuple[str, datetime]]:
-        """The folders of the latest sessions, and when they were used. None without an index."""
+        """The folders of the latest sessions, and when they were used. Empty without an index."""
 
         def work() -> list[tuple[str, datetime]]:
             from navi.memory.index_errors import IndexUnusable, NoIndex
@@ -265,7 +265,7 @@ class MemoryService:
             past = session(connection, resolve(connection, id))
             if past["host"] is not None:
                 raise Conflict(
-                    f"session {past['id']} is on {past['host']}, and can go on only there",
+                    f"session {past['id']} is on {past['host']}, and can be continued only there",
                     hint=f"continue it on {past['host']}",
                 )
             return Resumable(past["source"], resumable_id(past), past["cwd"], past["is_archived"])
@@ -303,13 +303,13 @@ class MemoryService:
         )
 
     async def digest(self, filters: MemoryFilters) -> Json:
-        """As `recall digest --json` has it."""
+        """A digest, in the format of `recall digest --json`."""
         from navi.memory.overview.digest import digest_json
 
         return digest_json(await self._digest(filters))
 
     async def digest_summary(self, filters: MemoryFilters) -> Json:
-        """What the model that is set up makes of a digest. Secrets are masked before it sees it."""
+        """The default model's summary of a digest. Secrets are masked before the model gets it."""
         from navi.memory.overview.digest_text import SUMMARY_INSTRUCTIONS, quoted_for_model
 
         digest = await self._digest(filters)

@@ -1,4 +1,4 @@
-"""Shows people their notifications: sent, waiting and failed. Sends a test."""
+"""Lists people's notifications, whether sent, waiting or failed, and sends tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS_HINT = "set one up under [notifications] in the settings, and restart t
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """What became of a test on one channel. `error` is None if the channel took it."""
+    """The result of a test on one channel. `error` is None if the channel accepted it."""
 
     channel: str
     error: str | None
@@ -51,7 +51,7 @@ class NotificationService:
         )
 
     async def test(self, caller: Caller, channel: str | None = None) -> list[TestResult]:
-        """Send a test over every channel, or over one, whatever the rules say."""
+        """Send a test over every channel, or over one, regardless of the rules."""
         caller.require_person()
         if not caller.user.is_admin:
             raise NotAllowed("only admins may use the server's channels")

@@ -1,4 +1,4 @@
-"""Questions to a person: lists them, takes answers, and lets agents ask."""
+"""Lists questions, accepts people's answers, and lets agents ask."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class QuestionService:
         return await self.ask(user, session_id, new)
 
     async def ask(self, user: User, session_id: str, new: NewQuestion) -> Question:
-        """Store a question of the session's agent. The same call asks only once."""
+        """Store a question of the session's agent. The same call stores it only once."""
         await self._sessions.get_not_hidden(user, session_id)
         return await self._open_questions.store_question(session_id, None, new)
 

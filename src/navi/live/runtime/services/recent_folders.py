@@ -14,7 +14,7 @@ from navi.live.store import sessions
 from navi.live.store.engine.transactions import Store
 
 CANDIDATES = 500
-"""How many sessions of the memory are looked at: those before are hardly recent."""
+"""How many of the latest sessions in the memory to consider; older ones are hardly recent."""
 
 
 class RecentFolders:
@@ -23,7 +23,7 @@ class RecentFolders:
         self._memory = memory
 
     async def paths(self, user: User, limit: int) -> list[str]:
-        """Folders that exist, the latest used first. Only admins get those of the memory."""
+        """Existing folders, most recently used first. Only admins get folders from the memory."""
         owner = None if user.is_admin else user.id
         used = await self._store.transact(sessions.folders, user_id=owner)
         if user.is_admin:

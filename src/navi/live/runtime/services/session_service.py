@@ -1,4 +1,4 @@
-"""Creates, changes and ends sessions, within what the caller may do."""
+"""Creates, changes and ends sessions, within the caller's rights."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from navi.live.store import input_queue, lanes, origins, sessions, snapshot, ter
 from navi.live.store.engine.transactions import Store
 from navi.live.store.snapshot import Snapshot
 
-STOP_PATIENCE_SECONDS = 10.0
+STOP_TIMEOUT_SECONDS = 10.0
 REMOTE_CHECK_SECONDS = 0.05
 QUOTED_CHARACTERS = 200
 """How many characters of a path an error message repeats."""
@@ -152,7 +152,7 @@ class SessionService:
         with_recall: bool = False,
         with_archived: bool = True,
     ) -> list[Session]:
-        """The sessions the user may see; with `with_recall`, only those that will wake up.
+        """The sessions the user may see; with `with_recall`, only those with a pending recall.
 
         Without `with_archived`, archived sessions are left out unless they need a person.
         """
@@ -169,7 +169,7 @@ class SessionService:
         changes: Mapping[str, Any],
         calling_session_id: str | None = None,
     ) -> Session:
-        """Change the session. `calling_session_id` is that of the agent who asks for it, if any."""
+        """Change the session. `calling_session_id` is set if an agent requests the change."""
         session = await self.get(user, session_id)
         if not changes:
             raise InvalidInput(
@@ -336,8 +336,8 @@ class SessionService:
     async def _wait_for_turn_end(self, session_id: str) -> None:
         """After a stop request, wait for the turn to end, but not forever if it runs elsewhere."""
         await self._turns.wait_for_end(session_id)
-        give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
-        while time.monotonic() < give_up_at:
+        deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
             running = await self._store.transact(lanes.running, [session_id])
             if not any(turn.stop_reason is not None for turn in running):
                 return

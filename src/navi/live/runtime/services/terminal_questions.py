@@ -1,8 +1,8 @@
 """Questions that agents also ask in dialogs of their own terminals. The first answer counts.
 
-While the dialog is open, the agent's hook asks here again and again, and so survives a restart of
-the server. Only the hook's answer can close the dialog from here. If the person has answered in the
-dialog first, the agent ignores the hook's answer.
+While the dialog is open, the agent's hook repeats its request, so it survives a restart of the
+server. An answer given in Navi closes the dialog through the hook's response. If the person has
+answered in the dialog first, the agent ignores that response.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CHECKS = 2
 """How many checks in a row must find no open dialog. One is not enough: the agent records its
 dialog only at about the time at which it starts its hook."""
 SILENCE = timedelta(minutes=1)
-"""A hook that has not asked for this long is dead, and could not pass on an answer."""
+"""A hook that has sent no request for this long is dead, and could not pass on an answer."""
 
 
 class TerminalQuestions:
@@ -51,20 +51,20 @@ class TerminalQuestions:
         self._turns = turns
         self._questions = turns.questions
         self._drivers = drivers
-        self._heard_at: dict[str, datetime] = {}
-        """When a hook last asked each open question."""
+        self._last_asked_at: dict[str, datetime] = {}
+        """When a hook last asked each open question, by id."""
 
     async def ask(
         self, session_id: str, report: HookReport, new: Sequence[NewQuestion]
     ) -> Sequence[Question] | None:
-        """The closed questions; none if the hook need not answer; None while they are open."""
+        """The closed questions; empty if the hook need not answer; None while they are open."""
         ids = [question_id(session_id, each.call_id, each.fingerprint) for each in new]
         tasks = [asyncio.create_task(self._turns.ask_in_terminal(session_id, each)) for each in new]
-        self._hear(ids)
+        self._record_request(ids)
         try:
             return await self._closed(ids, session_id, report, tasks)
         finally:
-            self._hear(ids)
+            self._record_request(ids)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -72,19 +72,19 @@ class TerminalQuestions:
     @property
     def are_open(self) -> bool:
         """Whether any hook is waiting, or was a moment ago."""
-        return bool(self._heard_at)
+        return bool(self._last_asked_at)
 
-    async def withdraw_unheard(self) -> None:
+    async def withdraw_abandoned(self) -> None:
         """Withdraw the questions whose hooks have died."""
         now = self._clock.now()
-        for id, heard_at in list(self._heard_at.items()):
-            if now - heard_at > SILENCE:
-                del self._heard_at[id]
+        for id, last_asked_at in list(self._last_asked_at.items()):
+            if now - last_asked_at > SILENCE:
+                del self._last_asked_at[id]
                 with suppress(QuestionNotFound):
                     await self._questions.withdraw(id)
 
-    def _hear(self, ids: Sequence[str]) -> None:
-        self._heard_at.update(dict.fromkeys(ids, self._clock.now()))
+    def _record_request(self, ids: Sequence[str]) -> None:
+        self._last_asked_at.update(dict.fromkeys(ids, self._clock.now()))
 
     async def _closed(
         self,
@@ -123,7 +123,7 @@ class TerminalQuestions:
 
 
 def _answers(closed: Sequence[Question]) -> Sequence[Question]:
-    """What the agent gets: nothing if a person has answered in the terminal."""
+    """The answers for the agent; empty if a person has answered in the terminal."""
     is_answered = all(each.answer is not None for each in closed)
     return closed if is_answered or any(map(_is_refusal, closed)) else ()
 

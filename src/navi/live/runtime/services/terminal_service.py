@@ -43,8 +43,8 @@ CHECK_SECONDS = 3.0
 LONGEST_FOLDER_NAME = 100
 """How many characters of its folder's name are used in a session's name."""
 
-NUDGE_PATIENCE = timedelta(seconds=0.5)
-"""A hook that reported longer ago may have given up (`NUDGE_SECONDS` in hook.py). Its nudges would
+NUDGE_TIMEOUT = timedelta(seconds=0.5)
+"""A hook that reported longer ago may have timed out (`NUDGE_SECONDS` in hook.py). Its nudges would
 be lost, so they wait for the next report."""
 
 log = logging.getLogger("navi.terminals")
@@ -100,10 +100,9 @@ class TerminalService(Service):
         *,
         is_run_by_navi: bool,
     ) -> Sequence[Question] | None:
-        """Ask a person what an agent's dialog asks, for as long as its hook waits for this
-        response.
+        """Pass the questions of an agent's dialog to a person, and wait as long as its hook may.
 
-        Returns the closed questions; none if the hook need not answer; None while they are open.
+        Returns the closed questions; empty if the hook need not answer; None while they are open.
         """
         session = await self._store.transact(terminals.find_reported, sender, report)
         if is_run_by_navi:
@@ -127,7 +126,7 @@ class TerminalService(Service):
         )
 
     async def _failure(self, report: HookReport, new: Session) -> terminals.Failure | None:
-        """How the agent's turn failed, if it did. The transcript knows more than the report."""
+        """How the agent's turn failed, if it did. The transcript says more than the report."""
         if report.failure is None:
             return None
         driver, error = self._drivers.get(report.driver), None
@@ -144,7 +143,7 @@ class TerminalService(Service):
 
     async def report(self, sender: Caller, report: HookReport) -> str | None:
         """Store a hook's report. Returns the next prompt if the agent asks for one; else None."""
-        if await self._ends_nothing(sender, report):
+        if await self._ends_unknown_session(sender, report):
             return None
         session = await self._store_report(sender, report)
         if report.failure is not None:
@@ -156,10 +155,11 @@ class TerminalService(Service):
             self._admission.wake()
         return None
 
-    async def _ends_nothing(self, sender: Caller, report: HookReport) -> bool:
-        """Whether this is the end of a session that never was.
+    async def _ends_unknown_session(self, sender: Caller, report: HookReport) -> bool:
+        """Whether this is the end of a session that never existed.
 
-        Claude Code reports one for every command that is not a session, such as `claude mcp list`.
+        Claude Code reports such an end for every command that starts no session, such as
+        `claude mcp list`.
         """
         if report.is_open or report.transcript_path is None:
             return False
@@ -176,7 +176,7 @@ class TerminalService(Service):
         now = self._clock.now()
         if report.finished_call is not None and self._questions.are_open:
             await self._store.transact(terminals.settle_call, sender, report, now)
-        if not report.takes_nudges or now - report.emitted_at > NUDGE_PATIENCE:
+        if not report.takes_nudges or now - report.emitted_at > NUDGE_TIMEOUT:
             return []
         return await self._store.transact(steering.take_for_agent, sender, report, new_id(), now)
 
@@ -204,9 +204,9 @@ class TerminalService(Service):
         )
 
     async def step(self) -> None:
-        """Let sessions whose terminals closed without a report get their inputs again."""
+        """Release the inputs of sessions whose terminals closed without a report."""
         await self._wake.wait(CHECK_SECONDS)
-        await self._questions.withdraw_unheard()
+        await self._questions.withdraw_abandoned()
         for terminal in await self._store.transact(terminals.list_open):
             try:
                 await self._close_if_gone(terminal)
@@ -214,8 +214,8 @@ class TerminalService(Service):
                 raise
             except Exception as error:
                 log.exception("can't check terminal %s", terminal.agent_session_id)
-                why, now = reason_of(error), self._clock.now()
-                await self._store.transact(terminals.set_aside_terminal, terminal, why, now)
+                reason, now = reason_of(error), self._clock.now()
+                await self._store.transact(terminals.set_aside_terminal, terminal, reason, now)
 
     async def _close_if_gone(self, terminal: terminals.OpenTerminal) -> None:
         driver = self._drivers.get(terminal.driver)

@@ -1,4 +1,4 @@
-"""Shows what accounts have left, and ignores their limits if a person wants that."""
+"""Lists the usage limits of accounts, and ignores them on request."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class UsageLimitService:
         self._admission = admission
 
     async def list_limits(self, user: User) -> list[LimitReport]:
-        """The limits of the accounts that the user's sessions may have."""
+        """The limits of the user's accounts and of shared ones; for an admin, all limits."""
         return await self._store.transact(usage_limits.list_limits, user, self._clock.now())
 
     async def ignore(self, user: User, account_id: str | None) -> list[LimitReport]:
-        """Release everything that waits for a limit of this account, or of any of the user's
-        accounts."""
+        """Release everything that waits for a limit of this account or, with None, of any of the
+        user's accounts."""
         account_ids = await self._store.transact(usage_limits.lift, user, account_id)
         # One session per transaction: an operation that holds an account must not wait for a lane.
         for session_id in await self._store.transact(usage_limits.waiting_sessions, account_ids):

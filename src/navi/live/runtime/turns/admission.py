@@ -1,8 +1,8 @@
-"""Stations 1 and 2: has the store admit new inputs, and chooses which sessions get the free slots.
+"""Stations 1 and 2: admits new inputs, and chooses which sessions get the free slots.
 
 Sessions wait for each other only when all slots are taken; the user with the fewest running turns
-then goes first. Whatever may make a turn possible wakes this service. An input that was admitted
-ahead of time gets its turn at its instant.
+then goes first. Every change that may make a turn possible wakes this service. An input that was
+admitted ahead of time gets its turn at its instant.
 """
 
 from __future__ import annotations

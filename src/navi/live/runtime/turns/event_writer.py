@@ -1,7 +1,7 @@
 """Stores a turn's events without slowing its agent.
 
-While one write is under way, further events gather and adjacent deltas are merged: a fast agent
-costs few transactions, and a slow agent's words appear at once.
+During a write, new events are collected and adjacent deltas are merged. So a fast agent needs few
+transactions, and a slow agent's words appear at once.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from navi.live.store import turns
 from navi.live.store.engine.transactions import Store
 
 PENDING_LIMIT = 10_000
-"""With this many events not yet stored, the agent has to wait."""
-PATIENCE_SECONDS = 60.0
-"""Long enough for a turn to survive a restart of PostgreSQL."""
+"""The agent has to wait while this many events are not stored yet."""
+RETRY_SECONDS = 60.0
+"""How long to retry a write: long enough for a turn to survive a restart of PostgreSQL."""
 
 
 class EventWriter:
-    """Stores one turn's events, except those in `stored`: a turn taken over repeats them."""
+    """Stores one turn's events. A turn that was taken over repeats those in `stored`: skip them."""
 
     def __init__(
         self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()
@@ -72,7 +72,7 @@ class EventWriter:
             batch, self._pending = merge_deltas(self._pending), []
             self._has_room.set()
             await self._store.transact_patiently(
-                PATIENCE_SECONDS,
+                RETRY_SECONDS,
                 turns.extend,
                 self._turn,
                 len(self._stored),
@@ -107,7 +107,7 @@ class EventWriter:
             drafts_of([*self._stored, *last_events]), ending, must_speak=must_speak
         )
         await self._store.transact_patiently(
-            PATIENCE_SECONDS,
+            RETRY_SECONDS,
             turns.finish,
             self._turn,
             len(self._stored),

@@ -1,8 +1,8 @@
-"""Identifies this process, and tells whether another one is still alive.
+"""Names this process, and checks whether another one is still alive.
 
 An owner's name consists of the host's boot id, the process's id and start time, and a random part.
-The next server on the same host sees at once that a killed one is gone, and need not wait for
-its lease.
+So a server on the same host can tell at once that another one was killed, and need not wait for
+its lease to expire.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_surely_dead(owner: str) -> bool:
         return False
     try:
         return boot == _boot_id() and process_start(int(pid)) != start
-    except OSError:  # the system does not say
+    except OSError:  # the system doesn't show the process
         return False
 
 

@@ -72,8 +72,8 @@ class Recovery(Service):
             elif self._is_dead(turn):
                 await self._take_over_or_close(turn)
         owned = {turn.id for turn in running if turn.owner == self._owner}
-        # Another process has taken these over: the store no longer has them as ours, though they
-        # neither began nor ended while we read it.
+        # These turns ran before and after we read the store, but it no longer lists them as ours:
+        # another process has taken them over.
         for turn_id in active_before & self._turns.active_turn_ids() - owned:
             self._turns.abandon(turn_id)
 
@@ -88,7 +88,7 @@ class Recovery(Service):
 
     def _is_dead(self, turn: RunningTurn) -> bool:
         if turn.owner == self._owner:
-            # The store says that we run it. If we don't, its end could not be written.
+            # According to the store we run it. If we don't, its end could not be stored.
             return not self._turns.is_ours(turn.id)
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
@@ -103,8 +103,8 @@ class Recovery(Service):
             raise
         except Exception as error:
             log.exception("turn %s of session %s can't be closed", turn.id, turn.session_id)
-            why, now = reason_of(error), self._clock.now()
-            await self._store.transact(bad_turns.end, turn.id, turn.session_id, why, now)
+            reason, now = reason_of(error), self._clock.now()
+            await self._store.transact(bad_turns.end, turn.id, turn.session_id, reason, now)
             is_closed = True
         if is_closed:
             log.warning(

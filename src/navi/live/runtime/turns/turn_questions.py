@@ -30,7 +30,7 @@ CHECK_SECONDS = 30.0
 
 
 class OpenQuestions:
-    """The questions for which turns of this process wait."""
+    """The open questions that this process's turns wait for."""
 
     def __init__(
         self, store: Store, clock: Clock, slots: TurnSlots, settings: QuestionSettings
@@ -48,7 +48,7 @@ class OpenQuestions:
     async def store_question(
         self, session_id: str, turn: Turn | None, new: NewQuestion
     ) -> Question:
-        """Store the question; the same call asks only once."""
+        """Store the question, and return it. The same call stores it only once."""
         risk = None if new.tool_name is None else risk_of(new.tool_name, new.tool_input or {})
         now = self._clock.now()
         turn_id = None if turn is None else turn.id
@@ -112,7 +112,7 @@ class OpenQuestions:
         await self._store.transact(questions.withdraw, question_id, self._clock.now(), TERMINAL)
 
     def on_answer(self, question_id: str) -> None:
-        """Look at this question again, or at all of them if signals may have been missed."""
+        """Check this question again. If the id is empty, signals may be lost: check them all."""
         ids = list(self._closed) if not question_id else [question_id]
         for each in ids:
             if each in self._closed:

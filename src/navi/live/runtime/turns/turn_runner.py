@@ -68,7 +68,7 @@ class _LocalTurn:
 
     turn: Turn
     task: asyncio.Task[None]
-    driving: asyncio.Task[None] | None = None
+    driver_task: asyncio.Task[None] | None = None
     usage: Usage = field(default_factory=Usage)
     should_stop: bool = False
     hand_over: HandOver | None = None
@@ -83,12 +83,12 @@ class _LocalTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnGuards:
-    """What keeps agents that are left alone from using more than a person wants."""
+    """Limits that keep unattended agents from using more than a person wants."""
 
     usual_day: Amount = NOTHING
-    """What all sessions of a user may use in a day, unless the user has set something else."""
+    """How much all sessions of a user may use per day, unless the user has set a budget."""
     repeated_calls: int = 0
-    """After how many identical calls in a row to ask a person; 0 is never."""
+    """Ask a person after this many identical calls in a row; 0 means never."""
 
 
 class JobPrompts(Protocol):
@@ -183,10 +183,10 @@ class TurnRunner:
             local.hand_over.is_over = True
 
     async def ask_in_terminal(self, session_id: str, new: NewQuestion) -> Question:
-        """Ask while the agent's own dialog asks the same; return the question once it is closed.
+        """Ask what the agent's own dialog is asking; return the question once it is closed.
 
-        During a turn of ours its policy and deadline apply. Otherwise the dialog belongs to a
-        person, so it waits for one.
+        During a turn that Navi runs, the turn's policy and deadline apply. Otherwise a person is
+        using the agent, so the question waits for them.
         """
         local = self._local.get(session_id)
         if local is not None and local.ask is not None and not local.is_finishing:
@@ -242,8 +242,8 @@ class TurnRunner:
     async def take_over(self, dead: RunningTurn) -> bool:
         """Continue a dead server's turn if its agent may still be running.
 
-        False if such agents die with their server, or this server has no driver for them. True
-        even if another server was faster or no slot is free; then nothing changes.
+        False if such agents die with their server, or this server has no driver for them. True even
+        if another server was faster or no slot is free, although nothing changes then.
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
@@ -271,8 +271,8 @@ class TurnRunner:
             # Only once: a driver that is stopping its agent must not be cancelled again.
             if local.turn.id == turn_id and not local.should_stop:
                 local.should_stop = True
-                if local.driving is not None and not local.must_enter_driver:
-                    local.driving.cancel()
+                if local.driver_task is not None and not local.must_enter_driver:
+                    local.driver_task.cancel()
 
     def abandon(self, turn_id: str) -> None:
         """Stop the turn at once and write nothing, because another process has taken it over."""
@@ -292,8 +292,8 @@ class TurnRunner:
         self._is_shutting_down = True
         while self.count:
             for local in self._local.values():
-                if local.driving is not None:
-                    local.driving.cancel()
+                if local.driver_task is not None:
+                    local.driver_task.cancel()
             # A turn that is just beginning will be in `_local` in a moment.
             await asyncio.wait([*self._tasks(), asyncio.create_task(asyncio.sleep(0.01))])
 
@@ -356,7 +356,7 @@ class TurnRunner:
                 if not self._drivers[turn.session.driver].outlives_server:
                     await self._close_as_dead(turn)
             else:
-                await writer.finish(ending, _priced(local.usage, turn.session))
+                await writer.finish(ending, _with_cost(local.usage, turn.session))
                 log.info("turn %s of session %s: %s", turn.id, turn.session.id, ending.outcome)
         except NothingToDo:
             await self._store.transact(turns.drop, self._running_turn(turn), self._clock.now())
@@ -373,21 +373,21 @@ class TurnRunner:
         self, start: turns.TurnStart, local: _LocalTurn, writer: EventWriter
     ) -> Ending:
         """Run the driver and the event writer side by side until the driver is done."""
-        driving = asyncio.create_task(self._drive(start, local, writer))
-        writing = asyncio.create_task(writer.run())
-        local.driving = driving
+        driver_task = asyncio.create_task(self._drive(start, local, writer))
+        writer_task = asyncio.create_task(writer.run())
+        local.driver_task = driver_task
         if (local.should_stop or self._is_shutting_down) and not local.must_enter_driver:
-            driving.cancel()
+            driver_task.cancel()
         try:
-            await asyncio.wait({driving, writing}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({driver_task, writer_task}, return_when=asyncio.FIRST_COMPLETED)
             writer.close()
-            await asyncio.shield(writing)
-            return await _ending_of(driving, self._clock)
+            await asyncio.shield(writer_task)
+            return await _ending_of(driver_task, self._clock)
         finally:
             # Reached early only if the writer failed or this turn is abandoned.
-            for task in (driving, writing):
+            for task in (driver_task, writer_task):
                 task.cancel()
-            await asyncio.gather(driving, writing, return_exceptions=True)
+            await asyncio.gather(driver_task, writer_task, return_exceptions=True)
 
     async def _drive(self, start: turns.TurnStart, local: _LocalTurn, writer: EventWriter) -> None:
         session = start.turn.session
@@ -403,8 +403,8 @@ class TurnRunner:
         try:
             if local.must_enter_driver:
                 local.must_enter_driver = False
-                if local.should_stop and local.driving is not None:
-                    asyncio.get_running_loop().call_soon(local.driving.cancel)
+                if local.should_stop and local.driver_task is not None:
+                    asyncio.get_running_loop().call_soon(local.driver_task.cancel)
             async with limit.deadline, aclosing(driver.turn(request)) as events:
                 async for event in events:
                     if isinstance(event, Usage):
@@ -470,7 +470,7 @@ class TurnRunner:
         )
 
     async def _record(self, turn: Turn, event: Compacting | Asking | UsageWindow) -> None:
-        """Store what the driver reports about its agent rather than about the conversation."""
+        """Store an event about the agent itself, which is not part of the conversation."""
         now = self._clock.now()
         match event:
             case Compacting(begins):
@@ -511,9 +511,9 @@ class TurnRunner:
             await self._store.transact(terminals.mark_open, turn.session, reason.agent_session_id)
         await self._close_as_dead(turn, reason.sentence)
 
-    async def _close_as_dead(self, turn: Turn, why: str = SERVER_STOPPED) -> None:
+    async def _close_as_dead(self, turn: Turn, reason: str = SERVER_STOPPED) -> None:
         await self._store.transact(
-            turns.close_dead, self._running_turn(turn), self._clock.now(), why
+            turns.close_dead, self._running_turn(turn), self._clock.now(), reason
         )
 
     def _running_turn(self, turn: Turn) -> RunningTurn:
@@ -526,12 +526,12 @@ class NothingToDo(Exception):
 
 
 def _ended_by_loop(turn: Turn, calls: RepeatedCalls) -> Ending:
-    words = f"stopped: {calls.in_words()}"
-    return Ending(Outcome.MAX_ITERATIONS, words, question=calls.question(turn.id))
+    message = f"stopped: {calls.in_words()}"
+    return Ending(Outcome.MAX_ITERATIONS, message, question=calls.question(turn.id))
 
 
-def _priced(usage: Usage, session: Session) -> Usage:
-    """The usage with what it cost, if the price of its model is known."""
+def _with_cost(usage: Usage, session: Session) -> Usage:
+    """The usage with its cost, if the model's price is known."""
     model = usage.model or session.model
     dollars = cost_of(
         model,
@@ -549,9 +549,9 @@ def limit_ending(limit: UsageLimit, now: datetime) -> Ending:
     return Ending(Outcome.LIMIT, limit.sentence, resets_at=resets_at, limit_kind=kind)
 
 
-async def _ending_of(driving: asyncio.Task[None], clock: Clock) -> Ending:
+async def _ending_of(driver_task: asyncio.Task[None], clock: Clock) -> Ending:
     try:
-        await driving
+        await driver_task
     except (asyncio.CancelledError, Interrupted):
         return Ending(Outcome.STOPPED)
     except (NotDelivered, NothingToDo):

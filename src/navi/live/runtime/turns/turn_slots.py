@@ -1,4 +1,4 @@
-"""How many turns one process runs at once, and whose."""
+"""Limits how many turns one process runs at once, in all and for each user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Hold:
 
 
 class TurnSlots:
-    """Who may start how many turns. Some origins have their own pool; the others share one."""
+    """The slots of one process. Some origins have their own pool; the others share one."""
 
     def __init__(self, shared: Pool, own: Mapping[Origin, Pool]) -> None:
         self._pools: dict[Origin | None, Pool] = {None: shared, **dict(own.items())}
@@ -56,7 +56,7 @@ class TurnSlots:
         return frozenset(origin for origin in Origin if self._pool_name(origin) in pools)
 
     def settle(self, turn_id: str, origin: Origin | None) -> None:
-        """Keep only the slot for `origin`. None frees all, as the turn ended or did not begin."""
+        """Keep only the slot for `origin`. With None, free all: the turn ended or never began."""
         hold = self._holds.pop(turn_id, None)
         self._paused.pop(turn_id, None)
         if hold is not None and origin is not None:
@@ -68,7 +68,7 @@ class TurnSlots:
             self._paused[turn_id] = hold
 
     def resume(self, turn_id: str) -> None:
-        """Hold its slot again, even if all are taken: nobody should wait twice."""
+        """Hold the turn's slot again, even if all are taken: nobody should wait twice."""
         if (hold := self._paused.pop(turn_id, None)) is not None:
             self._holds[turn_id] = hold
 
