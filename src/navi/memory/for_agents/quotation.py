@@ -1,4 +1,4 @@
-"""Marks text as said in earlier sessions, so that no agent takes it for an instruction."""
+"""Marks text as a quotation, so that no agent takes it for an instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks up a session by our id or its agent's, or by the start of one."""
+"""Finds a session by our id or the agent's, or by the start of one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Makes the vectors that are missing, the newest sessions first.
 
-What is missing is not written down anywhere: it follows from comparing DuckDB with the vectors. So
-nothing is lost when this stops at any point, and the next run continues there.
+Missing vectors are found by comparing DuckDB with the existing vectors; there is no stored list. So
+a run may stop at any point, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MESSAGES_READ = 5_000
 BATCH = 64
 """Passages between two commits: about a second's work for one core."""
 
-PENDING = (
+SESSIONS = (
     "SELECT id, source, message_count, epoch_us(indexed_at), file_mtime, file_size FROM sessions "
     "WHERE message_count > 0 AND NOT is_warmup "
     "ORDER BY coalesce(ended_at, started_at, indexed_at) DESC"
@@ -65,7 +65,7 @@ class NewPassage(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BackfillProgress:
     passages: int
-    """Made so far."""
+    """How many vectors were made so far."""
     messages: int
     all_messages: int
     """Of the sessions that lacked vectors when the run began."""
@@ -133,7 +133,7 @@ class Backfill:
         return pending, np.flatnonzero(gone)
 
     def _fill(self, writer: VectorWriter, group: list[Session]) -> None:
-        """Make what these sessions lack. Each is complete only once all its passages are there."""
+        """Make these sessions' missing vectors. A session is complete once none is missing."""
         by_id = {session.id: session for session in group}
         with database.reading(self.paths) as connection:
             rows = connection.execute(MESSAGES, [list(by_id)]).fetchall()
@@ -193,21 +193,21 @@ class Backfill:
 
 
 def sessions_in(paths: IndexPaths) -> list[Session]:
-    """All sessions in which something was said, newest first."""
+    """All sessions with messages, newest first."""
     with database.reading(paths) as connection:
-        rows = connection.execute(PENDING).fetchall()
+        rows = connection.execute(SESSIONS).fetchall()
     return [Session(id, source, count, _stamp(count, *rest)) for id, source, count, *rest in rows]
 
 
 def stamps_in(vectors: Vectors) -> dict[int, int]:
-    """By session number the state in which the session was complete; the latest one counts."""
+    """By session number, the stamp with which the session's vectors were last complete."""
     return dict(
         zip(vectors.sessions["session"].tolist(), vectors.sessions["stamp"].tolist(), strict=True)
     )
 
 
 def _stamp(*state: Any) -> int:
-    """Another number for each state of a session's row."""
+    """A number that changes with the session's row."""
     return int.from_bytes(blake2b(repr(state).encode(), digest_size=8).digest(), "little")
 
 
