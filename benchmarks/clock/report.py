@@ -47,13 +47,13 @@ class Result:
     burst: Spread
     per_second: float
     is_complete: bool
-    """False if patience ran out: then the figures are only the least they can be."""
+    """False after a timeout. Then the real figures are at least as high."""
     doubled: int
     spread: Spread | None
     machine: Spread | None
-    """How late a process was, in the same rounds of the spread, that only slept."""
+    """How late a process that only slept was, in the same rounds of the spread."""
     stolen: float | None
-    """What other machines took of the processors in those rounds, as a share of one core."""
+    """The processor time that other machines took in those rounds, as a share of one core."""
     idle: float | None
     idle_database: float | None
 
@@ -123,7 +123,7 @@ def table(results: Sequence[Result]) -> str:
 def bars_table(results: Sequence[Result]) -> str:
     most = max((result.pending for result in results), default=0)
     note = "" if most >= MILLION else f" (the bars are meant for {MILLION:,})"
-    heads = (f"bars at {most:,} pending{note}", "wanted", "found", "")
+    heads = (f"bars at {most:,} pending{note}", "goal", "measured", "")
     lines = [
         (bar.what, bar.wanted, bar.value, VERDICTS[bar.is_met] or "not measured")
         for bar in bars(results)
@@ -133,7 +133,7 @@ def bars_table(results: Sequence[Result]) -> str:
 
 def _spread(heat: dict[str, Any], plan: Plan) -> Spread:
     """A job not admitted in time counts as late as the timeout."""
-    return spread_of([*heat["lateness_ms"], *[plan.patience_seconds * 1000] * heat["missing"]])
+    return spread_of([*heat["lateness_ms"], *[plan.timeout_seconds * 1000] * heat["missing"]])
 
 
 def _ratio_bar(by_name: dict[tuple[str, str], Result], peer: str, store: str, wanted: float) -> Bar:
