@@ -76,7 +76,7 @@ def _options() -> argparse.Namespace:
         nargs="?",
         choices=[*KINDS, "all"],
         default="input",
-        help="what the servers work on (default: input)",
+        help="the kind of work (default: input)",
     )
     parser.add_argument("--kills", type=int, help=_defaults("kills"))
     parser.add_argument("--store", choices=[*STORES, "both"], help=_defaults("store"))

@@ -8,5 +8,5 @@ contestant.py  the process: one scheduler goes through the course
 course.py      the course: idle, many jobs due at once, jobs due one after the other
 sleeper.py     how late the machine itself is, measured during each round
 contestants/   Navi and its peers, behind one interface
-report.py      the table, the ratios and the bars
+report.py      the tables of figures and goals
 """

@@ -1,4 +1,4 @@
-"""The table, the ratios and the bars."""
+"""The table of figures, and that of the goals (bars)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
 
 
 def bars(results: Sequence[Result]) -> list[Bar]:
-    """The bars at the largest number of pending rows that was measured."""
+    """The goals (bars), at the largest number of pending rows that was measured."""
     most = max((result.pending for result in results), default=0)
     by_name = {(result.name, result.store): result for result in results if result.pending == most}
     made = [_ratio_bar(by_name, peer, store, wanted) for peer, store, wanted in RATIOS]
@@ -122,8 +122,8 @@ def table(results: Sequence[Result]) -> str:
 
 def bars_table(results: Sequence[Result]) -> str:
     most = max((result.pending for result in results), default=0)
-    note = "" if most >= MILLION else f" (the bars are meant for {MILLION:,})"
-    heads = (f"bars at {most:,} pending{note}", "goal", "measured", "")
+    note = "" if most >= MILLION else f" (the goals are for {MILLION:,})"
+    heads = (f"goals at {most:,} pending{note}", "goal", "measured", "")
     lines = [
         (bar.what, bar.wanted, bar.value, VERDICTS[bar.is_met] or "not measured")
         for bar in bars(results)

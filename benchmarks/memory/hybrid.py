@@ -38,7 +38,7 @@ def _vectors(stage: Stage, folder: Path) -> Vectors:
     """Random vectors, each for a message in the index."""
     from navi.memory.semantic.vectors.vector_writer import VectorWriter
 
-    writer = VectorWriter.open(folder / "vectors", "made", DIMENSIONS)
+    writer = VectorWriter.open(folder / "vectors", "random", DIMENSIONS)
     for places, rows in _chunks(stage):
         writer.append(places, rows)
     say(f"{len(writer.vectors.places):,} vectors")

@@ -146,7 +146,7 @@ def _exactness(stage: Stage) -> list[Row]:
     tokens = Tokens()
     tokens.add(truth.claude)
     tokens.add(truth.codex)
-    wanted = {
+    expected = {
         "messages": truth.messages,
         "tool_calls": truth.tool_calls,
         "input_tokens": tokens.input,
@@ -154,15 +154,15 @@ def _exactness(stage: Stage) -> list[Row]:
         "cache_read_tokens": tokens.cache_read,
         "cache_creation_tokens": tokens.cache_creation,
     }
-    wrong = [name for name, number in wanted.items() if counts[name] != number]
+    wrong = [name for name, number in expected.items() if counts[name] != number]
     return [
         Row(
-            "messages, tool calls and tokens that differ from what was made",
+            "differences in messages, tool calls and tokens",
             len(wrong),
             "",
             goal="0",
             is_met=not wrong,
-            note=", ".join(f"{name} {counts[name]:,}, not {wanted[name]:,}" for name in wrong),
+            note=", ".join(f"{name} {counts[name]:,}, not {expected[name]:,}" for name in wrong),
         )
     ]
 

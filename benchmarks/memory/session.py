@@ -46,7 +46,7 @@ class Session(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Write what comes before the first turn."""
+        """Write the lines before the first turn."""
 
     @abstractmethod
     def turn(self, prompt: str) -> None:

@@ -47,7 +47,7 @@ async def _deliveries(
     taken = []
     for number in range(repeated + 1):
         gate = f"{name} {number}"
-        # The gate is open: it only records when the model was asked.
+        # The gate is open: it only records when the request arrived.
         world.models.gates[gate].set()
         started_at = time.perf_counter()
         await client.say(session_id, f"[[wait: {gate}]] [[say: x]]")

@@ -79,7 +79,7 @@ class ApschedulerJobs:
         pass
 
     def _state(self, number: int) -> tuple[float, bytes]:
-        """A job as the store keeps it, made by the scheduler itself."""
+        """A job as the scheduler itself stores it: its time, and its state."""
         at = datetime.now(UTC) + FAR + timedelta(seconds=number)
         job: StoredJob = self._scheduler.add_job(
             run, "date", run_date=at, args=[0], id=PLACEHOLDER, next_run_time=at

@@ -24,7 +24,7 @@ def quoted(text: str) -> str:
 
 
 def origin(session: Mapping[str, Any], at: datetime | None) -> str:
-    """Where a quotation comes from: session, agent, time, project. Its title follows, quoted."""
+    """A quotation's session, agent, time and project, with the session's title quoted below."""
     parts = [
         f"session {session['session_id']}",
         session["source"],

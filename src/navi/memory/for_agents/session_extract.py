@@ -14,7 +14,7 @@ from navi.memory.for_agents.token_budget import TokenBudget, cut_to_tokens
 from navi.memory.read.session_transcript import Transcript
 
 CALL_TOKENS = 60
-"""The most that one tool call may take."""
+"""The most tokens that one tool call may take."""
 MOST_CALLS = 8
 """How many calls to show with one message."""
 CLOSING_TOKENS = 60

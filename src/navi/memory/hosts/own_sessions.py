@@ -137,6 +137,7 @@ def _revision(before: OwnSession | None, fingerprint: str, now: int) -> int:
 
 
 def _own(select: str, connection: DuckDBPyConnection) -> str:
+    """A query for this machine's own sessions."""
     condition = "host IS NULL" if has_hosts(connection) else "true"
     return f"{select} FROM sessions WHERE {condition}"
 

@@ -130,7 +130,7 @@ class HybridSearch(Search):
     ) -> list[Match]:
         """The passages' messages in the full-text index, best first, each once.
 
-        Left out are messages that are gone, and those that the filters exclude.
+        Skips messages that are gone, and those that the filters exclude.
         """
         similarities: dict[tuple[int, int | None], float] = {}
         for passage in passages:

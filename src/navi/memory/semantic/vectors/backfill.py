@@ -106,8 +106,8 @@ class Backfill:
             )
             pending, gone = self._pending(writer.vectors)
             if len(gone) or len(pending) != writer.vectors.manifest.pending:
-                nothing = _nothing(self.embedder.dimensions)
-                writer.append(*nothing, dead=gone, pending=len(pending))
+                no_rows = _no_rows(self.embedder.dimensions)
+                writer.append(*no_rows, dead=gone, pending=len(pending))
             self._sessions = len(pending)
             self._all_messages = sum(session.messages for session in pending)
             for group in _groups(pending):
@@ -166,7 +166,7 @@ class Backfill:
         dead: list[int],
         complete: list[Session],
     ) -> None:
-        places, rows = _nothing(self.embedder.dimensions)
+        places, rows = _no_rows(self.embedder.dimensions)
         if batch:
             places = _places(batch)
             rows, places["scale"] = self._vectors(writer.vectors, batch)
@@ -186,9 +186,9 @@ class Backfill:
             made = dict(zip(texts, zip(rows, scales.tolist(), strict=True), strict=True))
         self.result.passages += len(texts)
         self.result.reused += len(batch) - len(texts)
-        both = [made.get(each.digest) or originals[each.digest] for each in batch]
-        return np.array([row for row, _ in both], np.int8), np.array(
-            [scale for _, scale in both], np.float32
+        rows_and_scales = [made.get(each.digest) or originals[each.digest] for each in batch]
+        return np.array([row for row, _ in rows_and_scales], np.int8), np.array(
+            [scale for _, scale in rows_and_scales], np.float32
         )
 
 
@@ -272,5 +272,5 @@ def _originals(vectors: Vectors, digests: set[int]) -> dict[int, tuple[Array, fl
     }
 
 
-def _nothing(dimensions: int) -> tuple[Array, Array]:
+def _no_rows(dimensions: int) -> tuple[Array, Array]:
     return new_places(0), np.zeros((0, dimensions), np.int8)
