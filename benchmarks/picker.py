@@ -1,9 +1,9 @@
-"""How soon the picker is there, and how quickly it follows the keyboard.
+"""How soon the picker appears, and how quickly it reacts to keys.
 
     python -m benchmarks.picker                    # 10,000 sessions
-    python -m benchmarks.picker --sessions 500     # a few seconds, only to see that it works
+    python -m benchmarks.picker --sessions 500     # a few seconds, only to check that it works
 
-The real `recall` on a terminal of its own. A screen has arrived when its last byte has.
+Runs the real `recall` on a pseudo terminal. A screen is complete when its last byte has arrived.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTHING = (sys.executable, "-c", "pass")
 SIZES = ((80, 24), (200, 50))
 STARTS = 15
 PAUSE_SECONDS = 0.25
-"""Between two keys: about as quick as people type, and enough to see what a key leads to."""
+"""Between two keys: about as fast as people type, and enough time for a key's whole effect."""
 QUERY = "auth token"
 LETTERS = [*QUERY, *("\x7f" * len(QUERY))] * 2
 MOVES = ["\x1b[B", "\x1b[B", "\x1b[B", "\x1b[6~"] * 10
@@ -58,7 +58,7 @@ class Screen:
         return time.perf_counter()
 
     def arrivals(self, seconds: float) -> Iterator[tuple[float, bytes]]:
-        """What arrives within this time, each piece with its moment."""
+        """The output within this time, piece by piece, with the time of each."""
         end = time.perf_counter() + seconds
         while (left := end - time.perf_counter()) > 0:
             if select.select([self._ours], [], [], left)[0]:
@@ -100,7 +100,7 @@ def first_paint_ms(screen: Screen, newest: str) -> float:
 
 
 def key_times_ms(screen: Screen, keys: Sequence[str]) -> tuple[list[float], list[float]]:
-    """For each key, when the screen first changed, and when everything it led to was there."""
+    """For each key, the time until the screen first changed, and until it was complete."""
     first, last = [], []
     for key in keys:
         pressed_at = screen.press(key)

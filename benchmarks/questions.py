@@ -3,8 +3,8 @@
     python -m benchmarks.questions
     python -m benchmarks.questions --quick --store sqlite
 
-The agent is a stand-in for Claude Code that notes when it asked and when it read the answer, so
-these are Navi's own times. It thinks for a while before each question, as agents do.
+The agent is a stand-in for Claude Code that records when it asked and when it read the answer, so
+only Navi's own time is measured. It waits for a while before each question, as agents do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STAND_IN = ROOT / "tests" / "claude_stand_in.py"
 SESSIONS = 4
 THINKS_SECONDS = (0.2, 2.0)
 IN_INBOX_MS, RESUMED_MS = 200, 300
-PATIENCE_SECONDS = 300
+TIMEOUT_SECONDS = 300
 
 
 async def measure(server: ServerProcess, store: str, count: int) -> list[Row]:
@@ -41,7 +41,7 @@ async def measure(server: ServerProcess, store: str, count: int) -> list[Row]:
             session_id = await client.session(driver="claude_code", cwd=str(folder))
             await client.say(session_id, _prompt(number, count))
         answering: set[asyncio.Task[None]] = set()
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while len(answered_at) < SESSIONS * count:
                 frame = json.loads(await socket.recv())
                 question = frame.get("question")
@@ -75,9 +75,9 @@ async def _answer(client: Client, question: Mapping[str, Any], at: dict[str, flo
 
 
 async def _results(server: ServerProcess, count: int) -> dict[str, dict[str, Any]]:
-    """What the agents noted, by call."""
+    """The records of the agents, by call."""
     results: dict[str, dict[str, Any]] = {}
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while len(results) < count:
             await asyncio.sleep(0.1)
             for output in server.home.rglob("out"):

@@ -1,4 +1,4 @@
-"""Put a real screen of the picker into docs/how-to/picker.md: `make pictures`."""
+"""Updates the picker's screen in docs/how-to/picker.md. `make pictures` runs this."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 async def picker_screen() -> str:
-    """What the picker shows for a query in the home of the other pictures."""
+    """The picker's screen for a query, in the same home as the other pictures."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         write_past_sessions(home)

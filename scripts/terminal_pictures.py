@@ -1,4 +1,4 @@
-"""Draw the terminals in docs/images/*.svg: `make pictures`.
+"""Draws the terminals in docs/images/*.svg. `make pictures` runs this.
 
 Each shows a real run of a command in a small invented home. Paths are fixed, and times are shifted
 as if every run happened at `SHOWN_NOW`, so the same code always draws the same picture.
@@ -65,7 +65,7 @@ def pictures() -> dict[str, str]:
 
 
 def write_past_sessions(home: Path) -> None:
-    """Sessions of Claude Code and Codex, as if somebody had worked in this home."""
+    """Write invented sessions of Claude Code and Codex."""
     _claude(home, "6f1c0d52-58b1-4a35-9d2e-0f6f5c3f8a10", SHOP, 3, CHECKOUT)
     _codex(home, "019a52c4-7f0e-7d13-8a55-3b1f6f2f9c21", BILLING, 21, LEDGER)
     _claude(home, "b2a9e0c7-1d44-4f0b-8f64-2f4f0b7a6e55", SHOP, 40, TESTS)
@@ -172,8 +172,8 @@ def recall(home: Path, words: list[str]) -> str:
 
 
 def environment_of(home: Path) -> dict[str, str]:
-    """The variables of a person in this home."""
-    # Relative paths, wherever the temporary folder is: sessions' ids are made from them.
+    """The environment variables for this home."""
+    # Relative paths, because sessions' ids are hashes of them and must not change with the folder.
     return {
         "HOME": HOME,
         "CLAUDE_CONFIG_DIR": ".claude",
@@ -187,7 +187,7 @@ def environment_of(home: Path) -> dict[str, str]:
 
 
 def with_shown_times(text: str) -> str:
-    """The text with its times as they were at `SHOWN_NOW`."""
+    """The text with its times shifted as if it were `SHOWN_NOW`."""
     return _TIME.sub(_shown_time, text)
 
 

@@ -1,7 +1,7 @@
-"""Record terminals in docs/images: `make pictures`, or only those named as arguments.
+"""Records terminals in docs/images: those named as arguments, or all. `make pictures` runs this.
 
-All are real runs in a temporary home: of Claude Code, with the tests' stand-in as its model, and of
-a server that is killed. Ids and times differ from run to run.
+All are real runs in a temporary home, with Claude Code on the tests' stand-in for its model, or a
+server that is killed. Ids and times differ from run to run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Searching by words and by meaning, in an open index with a million made vectors."""
+"""Searching by words and by meaning, in an open index with a million random vectors."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def measure(stage: Stage) -> list[Row]:
 
 
 def _vectors(stage: Stage, folder: Path) -> Vectors:
-    """Vectors of no meaning, each at the place of a message of the index."""
+    """Random vectors, each for a message in the index."""
     from navi.memory.semantic.vectors.vector_writer import VectorWriter
 
-    writer = VectorWriter.open(folder / "vectors", "made", DIMENSIONS)
-    for places, rows in _made(stage):
+    writer = VectorWriter.open(folder / "vectors", "random", DIMENSIONS)
+    for places, rows in _chunks(stage):
         writer.append(places, rows)
     say(f"{len(writer.vectors.places):,} vectors")
     return writer.vectors
 
 
-def _made(stage: Stage) -> Iterator[tuple[Array, Array]]:
+def _chunks(stage: Stage) -> Iterator[tuple[Array, Array]]:
     import duckdb
     import numpy as np
 
@@ -78,7 +78,7 @@ def _random(count: int, seed: int) -> Array:
 
 
 def _queries(vectors: Vectors) -> Array:
-    """Vectors near some of the made ones: those of no meaning are near nothing."""
+    """Vectors near some of the stored ones, because random vectors are near nothing."""
     import numpy as np
 
     rows = vectors.rows[:: len(vectors.rows) // QUERIES][:QUERIES].astype(np.float32)
@@ -95,7 +95,7 @@ def _nearest(vectors: Vectors) -> Row:
     queries = list(_queries(vectors))
     return _row(
         f"the nearest of {len(vectors.places):,} vectors",
-        [_taken(partial(nearest, vectors, vector, NEAREST)) for vector in queries * (REPEATED + 1)],
+        [_times(partial(nearest, vectors, vector, NEAREST)) for vector in queries * (REPEATED + 1)],
         len(queries),
     )
 
@@ -118,14 +118,14 @@ def _searches(stage: Stage, vectors: Vectors) -> list[Row]:
         )
         what = f"search by words and meaning, {kind}"
         taken = [
-            _taken(partial(search.find, query, limit=LIMIT)) for query in queries * (REPEATED + 1)
+            _times(partial(search.find, query, limit=LIMIT)) for query in queries * (REPEATED + 1)
         ]
         rows.append(_row(what, taken, len(queries), is_judged=True))
     return rows
 
 
-def _taken(work: Callable[[], object]) -> tuple[float, float]:
-    """Milliseconds on the clock, and of the processor."""
+def _times(work: Callable[[], object]) -> tuple[float, float]:
+    """Elapsed time and processor time, in milliseconds."""
     started_at, cpu_before = time.perf_counter(), time.thread_time()
     work()
     return (time.perf_counter() - started_at) * 1000, (time.thread_time() - cpu_before) * 1000
@@ -134,7 +134,7 @@ def _taken(work: Callable[[], object]) -> tuple[float, float]:
 def _row(
     what: str, taken: Sequence[tuple[float, float]], warming: int, *, is_judged: bool = False
 ) -> Row:
-    """The first `warming` searches are left out: the files were not in the system's cache."""
+    """The first `warming` searches don't count, because they fill the system's cache."""
     clock, cpu = ([each[which] for each in taken[warming:]] for which in (0, 1))
     p95 = percentile(clock, 0.95)
     return Row(

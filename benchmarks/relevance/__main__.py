@@ -1,4 +1,4 @@
-"""`python -m benchmarks.relevance`: ask every question, and print one table."""
+"""`python -m benchmarks.relevance`: asks every question and prints one table."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from navi.memory.read.search import Search
 
 GOALS = {"paraphrase": 0.05, "keywords": -0.03, "exact": -0.03, "file": -0.03, "output": 0.20}
-"""By how much the MRR must at least differ from that of the release, by kind of question."""
+"""The least difference in MRR from the first release, by kind of question."""
 SEMANTIC_GOALS = {**GOALS, "paraphrase": 0.10}
 AROUND = 6
-"""Other sessions for each one with an answer."""
+"""How many other sessions there are for each session with an answer."""
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _write_home(stories: list[corpus.Story], folder: Path, around: int) -> dict[str, str]:
-    """Write the transcripts; return the agents' ids of the sessions with an answer."""
+    """Write the transcripts. Returns the agent's id of each session with an answer, by name."""
     everything = [chatter.filled(story) for story in stories]
     everything += [other for story in stories for other in chatter.sessions_around(story, around)]
     for story in everything:
@@ -61,7 +61,7 @@ def _ranks(
         CLAUDE_CONFIG_DIR=str(folder / ".claude"),
         CODEX_HOME=str(folder / ".codex"),
     )
-    # Imported late, because the environment says where everything is.
+    # Imported late, because these modules read the environment.
     from benchmarks.relevance.released import FIELDS as RELEASED_FIELDS
     from benchmarks.relevance.released import ReleasedSearch
     from navi.base.system_clock import SystemClock
@@ -128,7 +128,7 @@ def _rows(
                     "now": after._asdict(),
                     "difference": after.mrr - before.mrr,
                     "goal": goal,
-                    # What was tuned on some questions is judged by the others.
+                    # The tuning questions don't count, because the search was tuned on them.
                     "is_met": after.mrr - before.mrr >= goal if half == "test" else None,
                 }
             )
@@ -156,7 +156,7 @@ def _table(rows: list[dict[str, object]]) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.relevance",
-        description="Ask questions whose answers are known, of the search and of the released one.",
+        description="Ask the current and the released search questions with known answers.",
     )
     parser.add_argument("--half", choices=(*HALVES, "both"), default="both")
     parser.add_argument(
@@ -167,10 +167,10 @@ def _arguments() -> argparse.Namespace:
         help=f"other sessions for each one with an answer (default: {AROUND})",
     )
     parser.add_argument(
-        "--semantic", action="store_true", help="search by words and by meaning; gets the model"
+        "--semantic", action="store_true", help="search by words and by meaning; installs the model"
     )
     parser.add_argument(
-        "--model", type=Path, metavar="PATH", help="as recall model install --from has it"
+        "--model", type=Path, metavar="PATH", help="as for recall model install --from"
     )
     parser.add_argument("--alpha", type=float, metavar="SHARE", help="instead of the default")
     parser.add_argument("-v", "--verbose", action="store_true", help="print the rank of each")

@@ -1,4 +1,4 @@
-"""The sessions around those with an answer: the same projects, tools and everyday words."""
+"""Generated sessions around those with an answer, with the same projects, tools and plain words."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FILLERS = {
 
 
 def filled(story: Story) -> Story:
-    """The story with made lines in place of `~ kind count`."""
+    """The story with generated lines in place of `~ kind count`."""
     random = Random(story.name)
     steps = [
         step._replace(output=tuple(_filled(step.output, story.project, random)))

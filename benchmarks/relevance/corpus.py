@@ -1,10 +1,10 @@
 """The sessions written by hand, and the questions about them.
 
-Each file in `stories` is one project. A line `== name agent project day` begins a session. The
-lines after it begin with `>` for what a person said, `<` for what the agent said, `?` for what it
-thought, `$` for a command, `@` for a tool and its file, and `|` for a line of output; `|~ log 30`
-stands for 30 made lines. `Q kind: words` is a question to which this session is the answer. All
-questions about a session are in the same half.
+Each file in `stories` is one project. A line `== name agent project day` begins a session. In the
+lines after it, `>` marks a person's message, `<` the agent's, `?` a thought, `$` a command, `@` a
+tool and its file, and `|` a line of output; `| ~ log 30` stands for 30 generated lines.
+`Q kind: words` is a question that this session answers. All questions about a session are in the
+same half.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rank of the right session for each question, and the figures from that."""
+"""The rank of the right session for each question, and the figures computed from the ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from navi.memory.read.search import Hit
 
 DEPTH = 10
 LIMIT = 100
-"""In passages: enough for ten sessions."""
+"""How many passages to search for: enough for ten sessions."""
 Find = Callable[[str], list[Hit]]
 
 

@@ -1,5 +1,8 @@
-"""The search of the first release: the best passages, whatever their session; some of the words
-only if no passage has all of them; nothing that a tool printed."""
+"""The search of the first release.
+
+It ranks single passages, not sessions, and does not search the output of tools. If no passage has
+all of the words, it returns those with some of them.
+"""
 
 from __future__ import annotations
 

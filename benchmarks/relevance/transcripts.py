@@ -1,4 +1,4 @@
-"""Writes a session as Claude Code or Codex does, with the fields that are read."""
+"""Writes a session in the format of Claude Code or Codex, with the fields that the index reads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Opens the DuckDB file.
 
-While one process has the file open for writing, no other can even read it. So writers hold it only
-for moments, and everyone retries for a while.
+While one process has the file open for writing, no other can even read it. So writers open it only
+briefly, and a process that finds it locked retries for a while.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from navi.memory import index_schema
 from navi.memory.index_errors import IndexBusy, IndexUnusable, NoIndex
 from navi.memory.index_paths import IndexPaths
 
-PATIENCE_SECONDS = 15.0
+LOCK_TIMEOUT_SECONDS = 15.0
 PAUSE_SECONDS = 0.01
 MEMORY_LIMIT = "256MB"
 WRITER_MEMORY_LIMIT = "160MB"
@@ -56,7 +56,7 @@ def writing(paths: IndexPaths, now: datetime) -> Iterator[DuckDBPyConnection]:
 class Writer:
     """Runs several transactions.
 
-    `is_kept_open` keeps the file open between them. Set it only if they are short altogether.
+    `is_kept_open` keeps the file open between them. Set it only if all of them together are short.
     """
 
     paths: IndexPaths
@@ -92,7 +92,7 @@ class Writer:
 
 
 def _open(path: Path, *, read_only: bool) -> DuckDBPyConnection:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
             return duckdb.connect(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 CUT_OFF_AFTER_SECONDS = 300.0
-"""No agent takes this long to write a line, so half a line this old will stay half a line."""
+"""No agent takes this long to write a line, so an incomplete line this old stays incomplete."""
 
 
 def is_old(mtime: float, now: datetime) -> bool:
-    """Whether a file has not changed for so long that no more of its last line will come."""
+    """Whether the last change was so long ago that an incomplete last line stays incomplete."""
     return now.timestamp() - mtime > CUT_OFF_AFTER_SECONDS
 
 

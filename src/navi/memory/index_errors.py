@@ -1,4 +1,4 @@
-"""What can be wrong with an index."""
+"""Errors about the index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PastSessionNotFound(NotFound):
     def __init__(self, reference: str) -> None:
         super().__init__(
             f"there is no indexed session {reference}",
-            hint="`recall list` has the ids; for one from `sm status`, use `sm output`",
+            hint="`recall list` shows the ids; for a session of `sm status`, use `sm output`",
         )
 
 

@@ -48,7 +48,7 @@ class IndexPaths(NamedTuple):
 
     @property
     def hosts(self) -> Path:
-        """The folder with the sessions of other machines, and what to know about them."""
+        """The folder with other machines' sessions, and with the settings for each machine."""
         return self.database.with_suffix(".hosts")
 
     @property
@@ -58,7 +58,7 @@ class IndexPaths(NamedTuple):
 
     @property
     def put_away(self) -> Path:
-        """Bundles of sessions that this machine has a file of."""
+        """Received bundles that are not read, because this machine has the session's own file."""
         return self.hosts / "superseded"
 
     @property
@@ -119,7 +119,7 @@ def index_paths(environment: Mapping[str, str] = os.environ) -> IndexPaths:
 
 
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """The files that may contain `[fts] fields`; the first that does wins."""
+    """The settings files. The first one that contains a setting wins."""
     config = _absolute(environment.get("XDG_CONFIG_HOME") or "~/.config")
     path = environment.get("NAVI_CONFIG")
     shared = _absolute(path) if path else config / "navi" / "config.toml"

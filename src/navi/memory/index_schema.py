@@ -117,8 +117,8 @@ COMPUTED = {
         "id": "substr(sha256(coalesce(message_id || ':', session_id || ':orphan:') || idx), 1, 16)",
     },
 }
-"""Columns that DuckDB computes when rows are inserted, as `record_ids` does, but several times as
-fast; each from those before it."""
+"""Columns that DuckDB computes when rows are inserted: the same ids as in `record_ids`, but several
+times as fast. Each column may use the ones before it."""
 
 IS_SESSION = "NOT is_warmup AND (message_count > 0 OR tool_count > 0)"
 """The SQL condition for what is listed and counted as a session: a file with messages or tool calls
@@ -139,7 +139,7 @@ def create(connection: DuckDBPyConnection, now: datetime) -> None:
 
 
 def create_missing_tables(connection: DuckDBPyConnection) -> None:
-    """An index made by an earlier version lacks some; that version ignores them."""
+    """Bring an earlier version's index up to date; that version ignores the additions."""
     for table, columns in TABLES.items():
         lines = ", ".join(_column(name, kind) for name, kind in columns)
         connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({lines})")
@@ -148,7 +148,7 @@ def create_missing_tables(connection: DuckDBPyConnection) -> None:
 
 
 def has_hosts(connection: DuckDBPyConnection) -> bool:
-    """False if an earlier version made this index, and nothing was indexed since."""
+    """Whether `sessions` has the column `host`, which an earlier version's index may lack."""
     row = connection.execute(
         "SELECT 1 FROM duckdb_columns() WHERE table_name = 'sessions' AND column_name = 'host'"
     ).fetchone()
@@ -156,12 +156,12 @@ def has_hosts(connection: DuckDBPyConnection) -> bool:
 
 
 def incoming(table: str) -> list[tuple[str, str]]:
-    """The columns that rows bring when they are inserted."""
+    """The columns of a table that are inserted, not computed."""
     return [column for column in TABLES[table] if column[0] not in COMPUTED.get(table, {})]
 
 
 def insertion(table: str) -> str:
-    """The statement that inserts the rows of `incoming`."""
+    """The statement that inserts the rows registered as `incoming`."""
     rows = "SELECT * FROM incoming"
     for name, expression in COMPUTED.get(table, {}).items():
         rows = f"SELECT *, {expression} AS {name} FROM ({rows})"
@@ -191,5 +191,5 @@ def _column(name: str, kind: str) -> str:
 
 
 def naive(moment: datetime) -> datetime:
-    """The moment as the tables hold it: in UTC, without a time zone."""
+    """The moment as the tables store it: in UTC, without a time zone."""
     return moment.astimezone(UTC).replace(tzinfo=None)

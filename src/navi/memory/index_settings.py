@@ -1,4 +1,4 @@
-"""The memory's settings: each is an environment variable or, failing that, in a settings file.
+"""The memory's settings, each from an environment variable or else from a settings file.
 
 `RECALL_FTS_FIELDS` or `[fts] fields` say which texts are searchable.
 """

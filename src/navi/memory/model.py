@@ -42,11 +42,11 @@ class PastToolCall(NamedTuple):
 
 
 class PastOutput(NamedTuple):
-    """What a tool printed, or whatever else it answered."""
+    """What a tool printed or returned."""
 
     message_idx: int | None
     call_idx: int
-    """With `message_idx`, the `PastToolCall` that it answers."""
+    """With `message_idx`, identifies its `PastToolCall`."""
     tool_name: str
     text: str
     timestamp: datetime | None
@@ -55,7 +55,7 @@ class PastOutput(NamedTuple):
 
 
 class PastTurn(NamedTuple):
-    """How a turn ended. Files of Claude Code and Codex tell only of those that were cut short."""
+    """How a turn ended. Claude Code and Codex record only turns that were cut short."""
 
     key: str
     """Identifies the turn within its session."""
@@ -81,7 +81,7 @@ class PastUsage(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a session comes from that another machine has sent."""
+    """The origin of a session that another machine sent."""
 
     host: str
     """The machine's name."""
@@ -92,14 +92,14 @@ class Origin(NamedTuple):
 
 @dataclass(slots=True)
 class PastSession:
-    """What a file says about its session so far."""
+    """A session as its file describes it so far."""
 
     source_session_id: str | None = None
     parent_source_session_id: str | None = None
     """The session that started this sub-agent, or that this session was forked from."""
     is_subagent: bool = False
     is_warmup: bool = False
-    """A sub-agent started only to be ready when needed; it costs tokens but says nothing."""
+    """A sub-agent started in advance that did no work; only its tokens count."""
     title: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -110,7 +110,7 @@ class PastSession:
     bad_line_numbers: list[int] = field(default_factory=list)
     """The numbers of the first few bad lines, from 1; empty if the source counts no lines."""
     is_cut_off: bool = False
-    """The file ends in half a line, which is read when the other half is there."""
+    """The file ends in an incomplete line, which is read once it is complete."""
     is_readable: bool = True
     """False if not one line of the file can be read: it is not a transcript."""
     unknown_kinds: dict[str, int] = field(default_factory=dict)

@@ -2,8 +2,8 @@
 
 The lists are a snapshot of the month `AS_OF`. A model that is not on them has an unknown price,
 never a guessed one. Left out on purpose: batch and subscription discounts, higher prices for very
-long prompts, and the one-hour cache (transcripts do not always tell it apart, so all writes count
-at the five-minute rate).
+long prompts, and the one-hour cache (transcripts do not always mark it, so all writes count at the
+five-minute rate).
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ The field `text` has all sequences of letters and digits, in lower case and with
 `auth_handler` is `auth` next to `handler`, and `muller` finds `Müller` too. There are no stop words
 and no stemming: everything can be found as it was written.
 
-The field `parts` adds what is hidden in these sequences: the words inside `AuthHandler`, and the
-characters of scripts without spaces between words. It also holds emoji, each as a word of letters
-and digits. Emoji are not in `text`, so words with an emoji between them are still neighbours.
+The field `parts` adds the words inside these sequences, such as those of `AuthHandler`, and single
+characters of scripts without spaces between words. It also has emoji, each as a word of letters and
+digits. Emoji are not in `text`, so words with an emoji between them are still neighbours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
-"""Emoji and other pictographs, but no skin tones, so that the plain hand finds every hand."""
+"""Emoji and other pictographs. Without skin tones, so that a hand of any tone is found."""
 CAMEL_CASE_WORD = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
 """Matches each word inside `HTTPServerError`."""
 ANALYZER = (

@@ -37,7 +37,7 @@ def test_turns_and_streams_are_measured(store: str) -> None:
         "admissions, 20 clients",
         "delta latency, 100 sockets",
         "fan-out",
-        "sockets on which nothing happens",
+        "idle sockets",
     )
     assert "DELTAS MISSING" not in printed
 

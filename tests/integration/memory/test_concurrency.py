@@ -99,7 +99,7 @@ def test_a_reader_keeps_no_writer_out_for_long_and_the_other_way_round(world: Wo
 def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) -> None:
     world.file().say("pear")
     world.index()
-    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_SECONDS", 0.05)
     writes = (
         "import sys\nfrom navi.memory import database\n"
         "from navi.memory.index_paths import index_paths\n"

@@ -54,7 +54,7 @@ def test_what_a_login_prints_is_skipped(desk: Machine) -> None:
         (HELLO + lines([], Receipt(0, []), [], Bundle("..", "../../x", 3)) + b"abc", "invalid"),
         (HELLO + lines([], Receipt(0, []), [], Bundle("5a" * 8, "0" * 16, -1)), "invalid"),
         (HELLO + lines([], Receipt(0, []), [], Bundle("5a" * 8, "0" * 16, 10)) + b"ab", "ended"),
-        (HELLO + lines([], Receipt(0, []), [], Bundle("5a" * 8, "0" * 16, 2)) + b"ab", "not ask"),
+        (HELLO + lines([], Receipt(0, []), [], Bundle("5a" * 8, "0" * 16, 2)) + b"ab", "request"),
     ],
     ids=range(11),
 )

@@ -232,7 +232,7 @@ async def test_the_sessions_of_a_file_are_listed_latest_first(world: World, agen
     assert answer.index("work on the cart in s2") < answer.index("work on the cart in s1")
     assert "touched with Edit 2 times, Read; last in message 3" in answer
     assert "talk about" not in answer
-    assert "touched it too: 1." in await agent.call("sessions_of_file", path="cart.ts", limit=1)
+    assert "also touched it: 1." in await agent.call("sessions_of_file", path="cart.ts", limit=1)
     assert "No session on this machine touched" in await agent.call("sessions_of_file", path="x.py")
 
 

@@ -34,7 +34,7 @@ def file_history(hits: Sequence[Hit], limit: int, budget: int) -> str:
     if count < len(by_session):
         more = len(by_session) - count
         lines.append(
-            f"Earlier sessions that touched it too: {more}. Raise limit or budget for them."
+            f"Earlier sessions that also touched it: {more}. Raise limit or budget to see them."
         )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What a search found, for an agent: session by session, in the order of the search."""
+"""Search results for an agent, grouped by session, best match first."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from navi.memory.for_agents.token_budget import TokenBudget
 if TYPE_CHECKING:
     from navi.memory.read.search import Hit
 
-PLACES = {
+DESCRIPTIONS = {
     "content": "what the {who} said",
     "thinking": "what the {who} thought",
     "bash": "a command run with {tool}",
     "file": "a file touched with {tool}",
     "output": "what {tool} printed",
 }
-SOME_AFTER_ALL = "\nOther sessions, with only some of these words:"
-NEAREST_AFTER_ALL = "\nOther sessions, nearest in meaning or with only some of these words:"
+"""Where a match is, by the kind of text."""
+SOME_WORDS_HEADING = "\nOther sessions, with only some of these words:"
+NEAREST_HEADING = "\nOther sessions, nearest in meaning or with only some of these words:"
 CLOSING_TOKENS = 60
-"""For the last line, which says what did not fit."""
+"""Reserved for the last lines, which report what did not fit."""
 
 
 def found_passages(
@@ -33,22 +34,24 @@ def found_passages(
     for line in lines:
         room.take(line)
     groups: list[tuple[str, list[str]]] = []
-    places: dict[str, int] = {}
+    group_numbers: dict[str, int] = {}
     count = 0
     had_all_words = False
     for hit in hits:
         passage = _passage(hit)
-        heading = "" if hit.session_id in places else f"\n{origin(hit._asdict(), hit.timestamp)}"
+        heading = ""
+        if hit.session_id not in group_numbers:
+            heading = f"\n{origin(hit._asdict(), hit.timestamp)}"
         if had_all_words and not hit.has_all_words:
-            others = NEAREST_AFTER_ALL if goes_by_meaning else SOME_AFTER_ALL
+            others = NEAREST_HEADING if goes_by_meaning else SOME_WORDS_HEADING
             heading = f"{others}\n{heading}"
         had_all_words = hit.has_all_words
         if not room.take(f"{heading}\n{passage}"):
             break
         if heading:
-            places[hit.session_id] = len(groups)
+            group_numbers[hit.session_id] = len(groups)
             groups.append((heading, []))
-        groups[places[hit.session_id]][1].append(passage)
+        groups[group_numbers[hit.session_id]][1].append(passage)
         count += 1
     for heading, passages in groups:
         lines += [heading, *passages]
@@ -60,10 +63,10 @@ def found_passages(
 
 
 def _passage(hit: Hit) -> str:
-    """Why the hit matches, and its text. The snippet is masked already."""
+    """The matching words, where they are, and the snippet, which is masked already."""
     words = {hit.snippet.text[start:end].lower(): None for start, end in hit.snippet.highlights}
     matches = ", ".join(f'"{word}"' for word in list(words)[:5]) or "matches"
     who, tool = hit.role or "agent", hit.tool_name or "a tool"
-    place = PLACES.get(hit.kind, "{who}").format(who=who, tool=tool)
+    description = DESCRIPTIONS.get(hit.kind, "{who}").format(who=who, tool=tool)
     at = "" if hit.idx is None else f", message {hit.idx}"
-    return f"{matches} in {place}{at}:\n{quoted(hit.snippet.text)}"
+    return f"{matches} in {description}{at}:\n{quoted(hit.snippet.text)}"

@@ -13,7 +13,7 @@ from navi.vendors.source import Source
 
 
 def index_progress(paths: IndexPaths, sources: Mapping[str, Source]) -> str | None:
-    """A sentence about what can't be found yet; None if every session file is searchable."""
+    """A sentence with the number of sessions searchable so far; None if all are."""
     from navi.memory.read.session_list import SessionList
 
     ids: set[str] = set()

@@ -1,4 +1,4 @@
-"""Marks text as said in earlier sessions, so that no agent takes it for an instruction."""
+"""Marks text as a quotation, so that no agent takes it for an instruction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def quoted(text: str) -> str:
 
 
 def origin(session: Mapping[str, Any], at: datetime | None) -> str:
-    """Where a quotation comes from: session, agent, time, project. Its title follows, quoted."""
+    """A quotation's session, agent, time and project, with the session's title quoted below."""
     parts = [
         f"session {session['session_id']}",
         session["source"],

@@ -14,12 +14,13 @@ from navi.memory.for_agents.token_budget import TokenBudget, cut_to_tokens
 from navi.memory.read.session_transcript import Transcript
 
 CALL_TOKENS = 60
-"""The most that one tool call may take."""
+"""The most tokens that one tool call may take."""
 MOST_CALLS = 8
 """How many calls to show with one message."""
 CLOSING_TOKENS = 60
 
 Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
+"""A message and its tool calls. The message is None for calls outside every message."""
 
 
 def session_extract(transcript: Transcript, around: int | None, budget: int) -> str:
@@ -60,7 +61,7 @@ def _heading(transcript: Transcript) -> str:
 
 
 def _position(entries: Sequence[Entry], idx: int) -> int:
-    numbers = {message["idx"]: place for place, (message, _) in enumerate(entries) if message}
+    numbers = {message["idx"]: position for position, (message, _) in enumerate(entries) if message}
     if not numbers:
         return 0
     if idx > max(numbers):
@@ -86,7 +87,7 @@ def _fill(
     position: int | None,
     room: TokenBudget,
 ) -> dict[int, str]:
-    """Take one entry from each order in turn. An order ends with the first that does not fit."""
+    """Take entries from each order in turn. An order stops at its first that does not fit."""
     longest = max(50, room.left // 4)
     texts: dict[int, str] = {}
     open_orders = list(orders)

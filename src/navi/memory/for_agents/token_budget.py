@@ -27,7 +27,7 @@ class TokenBudget:
     left: int
 
     def take(self, text: str) -> bool:
-        """Whether the text fits; if so, it is counted."""
+        """Use up the text's tokens and return True, or return False if it does not fit."""
         tokens = tokens_in(text) + 1  # and a line break
         if tokens > self.left:
             return False

@@ -18,7 +18,7 @@ BLOCK = 256 * 1024
 
 
 def export(stock: Stock, path: Path, request: SyncRequest) -> int:
-    """Write every session that is here into one file. Returns how many."""
+    """Write the requested sessions to one file, and return their number."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     count = 0
     try:
@@ -36,7 +36,7 @@ def export(stock: Stock, path: Path, request: SyncRequest) -> int:
 
 
 def import_from(stock: Stock, path: Path) -> tuple[SyncResult, int]:
-    """Receive the sessions of an exported file. Also returns how many it has."""
+    """Receive the sessions of an exported file. Also returns their number."""
     result = SyncResult()
     count = 0
     with open(path, "rb") as file:
@@ -47,7 +47,7 @@ def import_from(stock: Stock, path: Path) -> tuple[SyncResult, int]:
 
 
 def _members(file: IO[bytes], stock: Stock) -> Iterator[Path]:
-    """Each bundle in a temporary file, which belongs to the caller."""
+    """Each bundle in a temporary file, which the caller removes."""
     rest = file.read(BLOCK)
     while rest:
         temporary = received.temporary_file(stock.paths)
@@ -62,7 +62,7 @@ def _members(file: IO[bytes], stock: Stock) -> Iterator[Path]:
 
 
 def _copy_member(file: IO[bytes], block: bytes, member: IO[bytes]) -> bytes:
-    """Copy up to the end of a gzip member. Returns what was read beyond it."""
+    """Copy up to the end of a gzip member. Returns the bytes read beyond it."""
     decompressor = zlib.decompressobj(wbits=31)
     size = 0
     while block:
@@ -72,7 +72,7 @@ def _copy_member(file: IO[bytes], block: bytes, member: IO[bytes]) -> bytes:
                 decompressor.decompress(pending, BLOCK)
                 pending = decompressor.unconsumed_tail
         except zlib.error as error:
-            raise BadBundle(f"it is not an export of recall, or damaged: {error}") from error
+            raise BadBundle(f"it is not an export of recall, or it is damaged: {error}") from error
         rest = decompressor.unused_data if decompressor.eof else b""
         size += len(block) - len(rest)
         if size > LARGEST_FILE:

@@ -1,4 +1,4 @@
-"""One session as a file: JSON lines in gzip. The head comes first, then rows, then their number.
+"""One session as a file: gzipped JSON lines. First the head, then the rows, then their number.
 
 A bundle comes from another machine, so every line is checked against the types below.
 """
@@ -30,7 +30,7 @@ Instant = Annotated[int, msgspec.Meta(ge=_YEAR_1, le=_YEAR_9999)]
 """Microseconds since 1970."""
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 2)]
 Count = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
-"""Agents write what they like, even a negative number of tokens."""
+"""Negative numbers are allowed, because agents' files have them even for tokens."""
 Name = Annotated[str, msgspec.Meta(max_length=1000)]
 Folder = Annotated[str, msgspec.Meta(max_length=4096)]
 
@@ -48,7 +48,7 @@ class Head(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     """The session's id, the same on every machine."""
     revision: Annotated[int, msgspec.Meta(ge=0, le=10**16 - 1)]
-    """When its machine first had it in this state; a later one replaces an earlier one."""
+    """When its machine first saw this content. A later revision replaces an earlier one."""
     at: Instant
     """When something last happened in the session."""
     source: str
@@ -64,7 +64,7 @@ class Head(msgspec.Struct, frozen=True, omit_defaults=True):
     git_branch: Name | None = None
     bad_lines: Number = 0
     is_masked: bool = False
-    """Whether its secrets were masked on the way."""
+    """Whether its secrets were masked before it was sent."""
     format: str = ""
     version: int = 0
 
@@ -157,14 +157,14 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
                 raise BadBundle(f"its line {count + 2} is not valid: {error}") from error
             if isinstance(row, End):
                 if row.rows != count or next(lines, None) is not None:
-                    raise BadBundle("it has more or fewer lines than it says")
+                    raise BadBundle("it does not have as many lines as it should")
                 return
             yield row
     raise BadBundle("its end is missing")
 
 
 def check(path: Path) -> Head:
-    """Read all of it. Raises `BadBundle` if anything is wrong."""
+    """Read the whole bundle. Raises `BadBundle` if anything is wrong."""
     if path.stat().st_size > LARGEST_FILE:
         raise BadBundle(f"it is larger than {LARGEST_FILE >> 20} MB")
     head = read_head(path)
@@ -209,7 +209,7 @@ def _head(line: bytes) -> Head:
     if head.format != FORMAT:
         raise BadBundle("it is not a session of recall")
     if head.version != VERSION:
-        raise BadBundle(f"it has the format {head.version}; this recall reads {VERSION}")
+        raise BadBundle(f"it has format {head.version}, but this version of recall reads {VERSION}")
     if not head.host.is_valid or not ID.fullmatch(head.id) or not _SOURCE.fullmatch(head.source):
         raise BadBundle("its ids or names are not valid")
     return head

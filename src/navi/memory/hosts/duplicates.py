@@ -1,7 +1,7 @@
-"""Sessions that were received, and of which this machine has a file itself: its own file wins.
+"""Received sessions that this machine also has a file of. Its own file wins.
 
-That happens if agents' folders are copied between machines in other ways as well. The bundle is put
-away first, so a kill at any moment is completed by the next pass.
+This happens if agents' folders are also copied between machines by other means. The bundle is moved
+away first, so that the next pass can finish the work if this one is killed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def ids_with_own_file(plan: Plan, files: IndexedFiles) -> set[str]:
 
 
 def ids_of_own_sessions(paths: IndexPaths) -> list[str]:
-    """Received sessions that their agent gave the same id as one of this machine."""
+    """Received sessions with the same agent's id as a session of this machine."""
     if not paths.hosts.exists():
         return []
     with database.reading(paths) as connection:
@@ -43,7 +43,7 @@ def ids_of_own_sessions(paths: IndexPaths) -> list[str]:
 
 
 def leave_out(plan: Plan, files: IndexedFiles, ids: Collection[str]) -> None:
-    """Forget the bundles of these sessions."""
+    """Remove the bundles of these sessions from `plan` and `files`."""
     plan.changed = [each for each in plan.changed if each[1] != RECEIVED or each[0] not in ids]
     plan.vanished_ids = [id for id in plan.vanished_ids if id not in ids]
     plan.returned_ids = [id for id in plan.returned_ids if id not in ids]
@@ -53,7 +53,7 @@ def leave_out(plan: Plan, files: IndexedFiles, ids: Collection[str]) -> None:
 
 
 def put_away(paths: IndexPaths, ids: Collection[str]) -> None:
-    """Move their bundles to where no source reads them."""
+    """Move the bundles of these sessions to a folder that no source reads."""
     folder = paths.put_away
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for host in hosts(paths):

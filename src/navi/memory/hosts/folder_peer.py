@@ -1,7 +1,7 @@
-"""Syncs through a folder that several machines see, such as a mounted or synchronised one.
+"""Syncs through a folder that several machines share, such as a mounted or synchronised one.
 
 Each machine writes only below the folder with its own id: WRITER/HOST/SESSION.REVISION.jsonl.gz.
-Names say what a file is, so listing is enough, and no file is ever changed.
+Names identify the session and its revision, so a listing is enough, and files never change.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def sync(folder: Path, stock: Stock, request: SyncRequest) -> SyncResult:
     except OSError as error:
         raise FolderUnusable(
             f"can't sync with {folder}: {error.strerror or error}",
-            hint="run the same command again; it goes on where it stopped",
+            hint="run the same command again; it continues where it stopped",
         ) from error
     return result
 
@@ -68,19 +68,19 @@ def _send(
         return
     result.sent = 0
     for offer, path in stock.bundles(to_send, masked=request.is_masked):
-        place = own_folder / offer.host.id / _name(offer)
-        for parent in (own_folder, place.parent):
+        target = own_folder / offer.host.id / _name(offer)
+        for parent in (own_folder, target.parent):
             parent.mkdir(mode=0o700, exist_ok=True)
-        _copy(path, place)
+        _copy(path, target)
         for earlier in present.get(offer.key, []):
-            if earlier.path.is_relative_to(own_folder) and earlier.path != place:
+            if earlier.path.is_relative_to(own_folder) and earlier.path != target:
                 earlier.path.unlink(missing_ok=True)
         result.sent += 1
 
 
 def _is_present(offer: Offer, files: list[_File], own_folder: Path, stock: Stock) -> bool:
     if offer.host == stock.host:
-        # Exactly this one: a file that is not masked must not stay if it should be.
+        # The same rank, not a higher one: an unmasked file is replaced if masking is now on.
         return any(
             file.path.is_relative_to(own_folder) and file.offer.rank == offer.rank for file in files
         )
@@ -115,7 +115,7 @@ def _receive(files: list[_File], stock: Stock, request: SyncRequest, result: Syn
 
 
 def _files(folder: Path) -> Iterator[_File]:
-    """What all machines have written, this one included."""
+    """The files of all machines, this one included."""
     for writer in _ids_in(folder):
         for host_id in _ids_in(folder / writer):
             for name in os.listdir(folder / writer / host_id):
@@ -136,9 +136,9 @@ def _name(offer: Offer) -> str:
     return f"{offer.id}.{offer.revision}{'.masked' if offer.is_masked else ''}{ENDING}"
 
 
-def _copy(path: Path, place: Path) -> None:
-    temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+def _copy(path: Path, target: Path) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     shutil.copyfile(path, temporary)
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())
-    os.replace(temporary, place)
+    os.replace(temporary, target)

@@ -35,7 +35,7 @@ ROWS_PER_CHUNK = 2_000
 
 
 def with_received(paths: IndexPaths, sources: Iterable[Source]) -> list[Source]:
-    """The agents' sources on this machine, and what other machines sent."""
+    """The agents' sources, and the one for sessions that other machines sent."""
     return [*(source for source in sources if source.name != RECEIVED), HostSource(paths)]
 
 
@@ -49,7 +49,7 @@ class HostSource(Source):
 
     def discover(self) -> Iterator[SessionFile]:
         for folder in _folders_in(self._folder):
-            # With other paths, all of a machine's sessions are read again.
+            # When a machine's path map changes, all its sessions are read again.
             mapped_at = _modified_at(os.path.join(folder, "host.json"))
             for entry in os.scandir(folder):
                 if entry.name.endswith(ENDING) and not entry.name.startswith("."):
@@ -73,7 +73,7 @@ class HostSource(Source):
 
 class BundleReading(Reading):
     def __init__(self, path: str, paths: IndexPaths) -> None:
-        # Late, because every search makes a source, and few read a bundle.
+        # Imported late: every search creates this source, but few read a bundle.
         from pathlib import Path
 
         from navi.memory.hosts import bundle
@@ -144,7 +144,7 @@ def _add(chunk: Chunk, row: Row, mapped: Callable[[str], str]) -> None:
     if isinstance(row, Message):
         chunk.messages.append(PastMessage(row.idx, row.role, row.content, row.thinking, at))
     elif isinstance(row, Call):
-        # Mapped, so that files are found by their paths here. What was said stays as it is.
+        # Mapped, so that files are found by their paths here. Messages are left as they are.
         arguments = None if row.input is None else mapped(row.input)
         command = None if row.command is None else mapped(row.command)
         call = PastToolCall(row.message_idx, row.idx, row.tool, arguments, command, at)

@@ -1,4 +1,4 @@
-"""Sessions that have moved to another machine's bundles."""
+"""Sessions that are now received from another machine than before."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from navi.memory.hosts.host_source import RECEIVED
 from navi.memory.ingest.plan import IndexedFiles, Plan
 
 
-def forget_earlier_places(plan: Plan, files: IndexedFiles) -> None:
-    """A session that has moved to another machine's bundle is not gone."""
+def forget_earlier_bundles(plan: Plan, files: IndexedFiles) -> None:
+    """Drop the earlier bundles of these sessions, which would otherwise count as vanished."""
     changed = {id: file.path for id, source, file in plan.changed if source == RECEIVED}
     moved = [
         (key, file.session_id)

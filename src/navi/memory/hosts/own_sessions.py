@@ -1,7 +1,7 @@
 """Revisions and bundles of this machine's sessions, from the index.
 
-A session gets a new revision when its content has changed. `own.json` remembers a fingerprint of
-each content; without it, everything counts as new and is sent once more.
+A session gets a new revision when its content has changed. `own.json` has a fingerprint of each
+session's content; without it, every session counts as new and is sent again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from navi.memory.ingest.write.duckdb_writer import UNFINISHED
 from navi.memory.read.session_lookup import LATEST
 
 ROWS_PER_BATCH = 20_000
-"""Limits memory, and how long others wait for the index."""
+"""Limits memory, and how long other processes wait for the index."""
 
 _CONTENT = {
     "messages": "idx, role, content, thinking, timestamp",
@@ -34,7 +34,7 @@ _CONTENT = {
     "usages": "key, model, timestamp, input_tokens, output_tokens, cache_read_tokens, "
     "cache_creation_tokens",
 }
-"""What travels of each table; the rest is derived from it again."""
+"""The columns of each table that are sent; the receiver derives the others."""
 _HEAD_COLUMNS = {
     "source": "source",
     "source_session_id": "source_session_id",
@@ -49,7 +49,7 @@ _HEAD_COLUMNS = {
     "git_branch": "git_branch",
     "bad_lines": "bad_lines",
 }
-"""What travels of `sessions`: the fields of `Head`, and their columns."""
+"""The columns of `sessions` that are sent, by field of `Head`."""
 _HEAD = ", ".join(_HEAD_COLUMNS.values())
 _ROW_TYPES: dict[str, Any] = {
     "messages": Message,
@@ -61,7 +61,7 @@ _ROW_TYPES: dict[str, Any] = {
 
 
 class State(msgspec.Struct, frozen=True):
-    """What shows that a session's rows may have changed, without reading them."""
+    """Values that change with a session's rows, so that unchanged rows need not be read."""
 
     file_size: int
     at: int
@@ -76,18 +76,18 @@ class OwnSession(msgspec.Struct, frozen=True):
 
     @property
     def at(self) -> int:
-        """When something last happened in it."""
+        """When something last happened in the session."""
         return self.state.at
 
 
 def own_ids(paths: IndexPaths) -> set[str]:
-    """Every session that this machine has a file of, listed or not."""
+    """The ids of all sessions from this machine's own files, listed or not."""
     with database.reading(paths) as connection:
         return {row[0] for row in connection.execute(_own("SELECT id", connection)).fetchall()}
 
 
 def revisions(paths: IndexPaths, now: datetime) -> dict[str, OwnSession]:
-    """This machine's sessions that count as sessions, by id. Records new revisions."""
+    """This machine's listed sessions, by id. Records new revisions."""
     path = paths.hosts / "own.json"
     before = _load(path)
     current: dict[str, OwnSession] = {}
@@ -137,6 +137,7 @@ def _revision(before: OwnSession | None, fingerprint: str, now: int) -> int:
 
 
 def _own(select: str, connection: DuckDBPyConnection) -> str:
+    """A query for this machine's own sessions."""
     condition = "host IS NULL" if has_hosts(connection) else "true"
     return f"{select} FROM sessions WHERE {condition}"
 
@@ -149,7 +150,7 @@ def _load(path: Any) -> dict[str, OwnSession]:
 
 
 def _fingerprints(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, str]:
-    """What changes when a session does: sums of its rows' hashes, computed by DuckDB."""
+    """Each session's fingerprint: sums of its rows' hashes, computed by DuckDB."""
     fingerprints = dict(
         connection.execute(
             f"SELECT id, hash({_HEAD})::VARCHAR FROM sessions WHERE id IN (SELECT unnest(?))", [ids]

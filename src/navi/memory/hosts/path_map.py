@@ -1,4 +1,4 @@
-"""Where another machine's folders are on this one."""
+"""Maps another machine's folders to folders on this one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 PathMap = Sequence[tuple[str, str]]
 """Pairs of absolute folders: on the other machine, and here."""
 
-# A path begins after anything but a part of a longer path, and a folder's name ends where one can.
+# A match may not begin inside a longer path, nor end inside the name of a folder.
 _BEFORE, _AFTER = r"(?<![\w./~-])", r"(?![\w.~-])"
 
 

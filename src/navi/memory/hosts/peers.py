@@ -1,4 +1,4 @@
-"""What to know about each peer: where its folders are here, whether to mask, the last sync."""
+"""The settings of each peer, and when it was last synced."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from navi.memory.index_paths import IndexPaths
 class Peer(msgspec.Struct, frozen=True):
     path_map: list[tuple[str, str]] = []
     is_masked: bool = False
-    """Whether secrets are masked in what is exchanged with it."""
+    """Whether secrets are masked in the sessions that are exchanged with it."""
     program: str = "recall"
     """How to start recall there."""
     synced_at: datetime | None = None
@@ -31,7 +31,7 @@ def load(paths: IndexPaths) -> dict[str, Peer]:
     except (OSError, msgspec.DecodeError) as error:
         raise IndexUnusable(
             f"can't read the list of peers, {path}: {error}",
-            hint="remove the file, then give --map and --mask once more",
+            hint="remove the file, then give --map and --mask again",
         ) from error
 
 

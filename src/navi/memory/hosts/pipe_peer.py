@@ -1,10 +1,10 @@
-"""Syncs with another recall through a pipe, such as the one of ssh. Both directions in one go.
+"""Syncs with another recall, in both directions, through a pipe such as the one of ssh.
 
     client   hello, offers             bundles, end              wants             receipt
     server          hello       wants               receipt, offers     bundles, end
 
 Only one side writes at a time, so that full pipes can't block both. A session is stored as soon as
-it is complete, so after an interruption the next sync goes on where this one stopped.
+it is complete, so after an interruption the next sync continues where this one stopped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class PeerError(NaviError):
-    """The other side ended, or said something that this version doesn't understand."""
+    """The other side ended, or sent something that this version doesn't understand."""
 
     kind = "peer_error"
 
@@ -74,7 +74,7 @@ Wants = list[tuple[str, str]]
 def run_client(
     reader: IO[bytes], writer: IO[bytes], stock: Stock, request: SyncRequest
 ) -> tuple[Host, SyncResult]:
-    """Sync with the server at the other end. Returns which machine it is, and what came of it."""
+    """Sync with the server at the other end. Returns its machine and the result."""
     pipe = _Pipe(reader, writer)
     pipe.greet(
         Hello(
@@ -88,7 +88,7 @@ def run_client(
         )
     )
     peer = pipe.read_greeting()
-    _require_another(stock.host, peer.host)
+    _require_other_machine(stock.host, peer.host)
     result = SyncResult()
     _send(pipe, stock, request, result)
     receipt = pipe.read(Receipt)
@@ -104,7 +104,7 @@ def run_server(reader: IO[bytes], writer: IO[bytes], stock: Stock) -> SyncResult
     pipe = _Pipe(reader, writer)
     hello = pipe.read_greeting()
     pipe.greet(Hello(stock.host, version=VERSION))
-    _require_another(stock.host, hello.host)
+    _require_other_machine(stock.host, hello.host)
     request = SyncRequest(
         hello.since,
         hello.is_masked,
@@ -120,7 +120,7 @@ def run_server(reader: IO[bytes], writer: IO[bytes], stock: Stock) -> SyncResult
     return result
 
 
-def _require_another(own: Host, peer: Host) -> None:
+def _require_other_machine(own: Host, peer: Host) -> None:
     if own.id == peer.id:
         raise PeerError(
             "the peer is this machine, or has a copy of its data folder",
@@ -153,7 +153,7 @@ def _receive(pipe: _Pipe, stock: Stock, request: SyncRequest, result: SyncResult
         key = (bundle.host_id, bundle.id)
         if key not in wants:
             temporary.unlink()
-            raise PeerError("the peer sent a session that this machine did not ask for")
+            raise PeerError("the peer sent a session that this machine did not request")
         stock.receive(temporary, key, f"session {bundle.id}", result)
 
 
@@ -197,7 +197,7 @@ class _Pipe:
                 self._write(block)
 
     def read_bundles(self, stock: Stock) -> Iterator[tuple[Bundle, Path]]:
-        """Each bundle in a temporary file, which belongs to the caller."""
+        """Each bundle in a temporary file, which the caller removes."""
         while True:
             head = self.read(Bundle | End)  # type: ignore[arg-type]
             if isinstance(head, End):
@@ -249,7 +249,7 @@ def _decode(line: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
         raise PeerError(
-            "the other machine said something that this version of recall doesn't understand",
+            "the other machine sent something that this version of recall doesn't understand",
             hint="update recall on both machines",
         ) from error
 
@@ -257,7 +257,7 @@ def _decode(line: bytes, kind: type[T]) -> T:
 def _ended() -> PeerError:
     return PeerError(
         "the connection to the peer ended",
-        hint="run the same command again; it goes on where it stopped",
+        hint="run the same command again; it continues where it stopped",
     )
 
 

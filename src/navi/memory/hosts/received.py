@@ -1,7 +1,7 @@
 """The bundles that other machines sent, in a folder for each machine.
 
-A bundle is checked in a temporary file and takes its place in one step, so a kill at any moment
-leaves whole bundles. A session keeps the machine that it was first received from.
+A bundle is checked in a temporary file and then renamed, so a kill leaves no partial bundle. A
+session stays assigned to the machine that sent it first.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PAUSE_SECONDS = 0.005
 
 
 class HostEntry(msgspec.Struct, frozen=True):
-    """What this machine knows of another one."""
+    """Another machine, as recorded on this one."""
 
     id: str
     name: str
-    """Its name here; it differs from its own name only if another machine has the same."""
+    """Its name here: its own name, unless another machine has the same one."""
     path_map: list[tuple[str, str]] = []
 
 
@@ -75,7 +75,7 @@ def session_count(paths: IndexPaths, host_id: str) -> int:
 
 
 def sessions(paths: IndexPaths) -> tuple[dict[str, Received], list[str]]:
-    """What was received, by session id, and what is wrong with files that can't be read."""
+    """The received bundles by session id, and one problem for each file that can't be read."""
     bundles: dict[str, Received] = {}
     problems = []
     for host in hosts(paths):
@@ -97,14 +97,14 @@ def receive(
     paths: IndexPaths, temporary: Path, own: Host, own_ids: set[str], key: tuple[str, str] | None
 ) -> Reception:
     """Check the bundle in `temporary` and put it in its place. Raises `BadBundle` if it is not
-    acceptable; `temporary` is gone in any case.
+    acceptable. `temporary` is removed in any case.
 
     `key` has the ids of the machine and the session that the peer announced.
     """
     try:
         head = bundle.check(temporary)
         if key is not None and (head.host.id, head.id) != key:
-            raise BadBundle("it is another session than its name says")
+            raise BadBundle("it is not the session that its name says")
         if head.id in own_ids:
             return Reception.ALREADY_HERE
         if head.host.id == own.id:
@@ -130,7 +130,7 @@ def remove_leftovers(folder: Path, now: datetime) -> None:
 
 
 def set_path_map(paths: IndexPaths, host_id: str, path_map: list[tuple[str, str]]) -> None:
-    """Map this machine's paths from now on; its sessions are read again if that changes any."""
+    """Set the path map of another machine. If it changes, its sessions are read again."""
     with _locked(paths):
         entry = host_entry(paths, host_id)
         if entry is not None and entry.path_map != path_map:
@@ -140,7 +140,7 @@ def set_path_map(paths: IndexPaths, host_id: str, path_map: list[tuple[str, str]
 
 @contextmanager
 def _locked(paths: IndexPaths) -> Iterator[None]:
-    """Makes other processes of this machine wait; each holds it for a moment."""
+    """Locks out other processes on this machine; each holds the lock only briefly."""
     path = paths.hosts / "lock"
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = None
@@ -175,10 +175,10 @@ def _place(paths: IndexPaths, temporary: Path, head: Head, own: Host) -> Recepti
 
 
 def _has_more(existing: Path, incoming: Path, head: Head) -> bool:
-    """Whether the existing bundle of the same session is the later one.
+    """Whether the existing bundle of the session is at least as new as the incoming one.
 
     Another machine may have the same session, if its folders were moved or copied there. If the
-    two differ, the session stays that of the machine that sent it first.
+    messages conflict, the first machine's session is kept.
     """
     try:
         held = bundle.read_head(existing)
@@ -191,11 +191,11 @@ def _has_more(existing: Path, incoming: Path, head: Head) -> bool:
         return False
     if before[: len(after)] == after:
         return True
-    raise BadBundle(f"another machine, {held.host.name}, has a different session with its id")
+    raise BadBundle(f"the machine {held.host.name} has a different session with the same id")
 
 
 def _outline(path: Path) -> list[tuple[int, str, int | None]]:
-    """What identifies the messages, even if their secrets are masked."""
+    """The number, role and time of each message, which masking does not change."""
     rows = bundle.read_rows(path)
     return [(row.idx, row.role, row.at) for row in rows if isinstance(row, Message)]
 

@@ -1,4 +1,4 @@
-"""Every session that is here, own or received: what can be sent, and what is wanted."""
+"""All sessions on this machine: which to offer to others, and which offers to accept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class Stock(NamedTuple):
-    """Every session that is here, own or received."""
+    """All sessions on this machine, its own and those it received."""
 
     paths: IndexPaths
     host: Host
@@ -50,7 +50,7 @@ class Stock(NamedTuple):
     """What can't be sent, and why."""
 
     def offers(self, since: datetime | None, *, masked: bool) -> list[Offer]:
-        """What may be sent: sessions with something that happened after `since`."""
+        """The sessions that can be sent: those in which something happened after `since`."""
         first = None if since is None else microseconds(since)
         own = [
             Offer(self.host, id, session.revision, masked)
@@ -65,12 +65,14 @@ class Stock(NamedTuple):
         return own + others
 
     def wants(self, offers: Iterable[Offer]) -> list[Offer]:
-        """Those of another machine's offers that are new here."""
+        """The offers of sessions, or of revisions, that this machine does not have."""
         return [offer for offer in offers if self._is_new(offer)]
 
     def bundles(self, offers: Iterable[Offer], *, masked: bool) -> Iterator[tuple[Offer, Path]]:
-        """Each session in a file, which the next one replaces. Skips what is gone by now, and what
-        is too large, which it adds to `problems`."""
+        """Each session in a file, which the next one replaces.
+
+        Skips sessions that are gone by now. Adds those that are too large to `problems`.
+        """
         for offer, path in self._bundles({offer.key: offer for offer in offers}, masked=masked):
             if path.stat().st_size <= LARGEST_FILE:
                 yield offer, path

@@ -11,7 +11,7 @@ class SyncRequest:
     since: datetime | None = None
     """Only sessions with something that happened after this time."""
     is_masked: bool = False
-    """Whether to mask the secrets in what is sent."""
+    """Whether to mask secrets in the sessions that are sent."""
     sends: bool = True
     receives: bool = True
     is_dry_run: bool = False

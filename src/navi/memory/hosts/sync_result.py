@@ -1,4 +1,4 @@
-"""What came of a sync."""
+"""The result of a sync."""
 
 from __future__ import annotations
 

@@ -16,10 +16,8 @@ from navi.memory.index_paths import IndexPaths
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 ID = re.compile(r"[0-9a-f]{16}")
-
-
 HERE = "here"
-"""What people may call this machine in a filter."""
+"""Stands for this machine's name in a filter."""
 
 
 class Host(msgspec.Struct, frozen=True):

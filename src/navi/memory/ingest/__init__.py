@@ -1,8 +1,8 @@
-"""From agents' files to the index.
+"""Reads agents' files into the index.
 
 refresh.py          one pass: bring the index up to date
 watch.py            runs a pass whenever agents' files change
-freshness.py        how old the index is, and what a pass would cost
+freshness.py        how old the index is, and how much a pass would read
 plan.py             which files have to be read
 unchanged.py        recognises unchanged session files without opening a database
 file_reader.py      reads one file part by part, as columns

@@ -1,6 +1,6 @@
 """`recall index --recreate`: starts a new index and keeps the old one beside it, named by date.
 
-What can't be read from files again is copied: tags, and sessions whose file is gone.
+Data that can't be read from files again is copied: tags, and sessions whose file is gone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LATER = {
     "tool_outputs": {"session_id", "call_idx", "excerpt"},
     "turns": {"session_id", "key", "outcome"},
 }
-"""The same for tables that the first indexes lack."""
+"""The same for tables that the first versions lack."""
 TAGS_COLUMNS = [("session_id", "TEXT"), ("tag", "TEXT"), ("tagged_at", "TIMESTAMP")]
 DEFAULTS = {
     "is_complete": "true",

@@ -43,7 +43,7 @@ class Task(msgspec.Struct, array_like=True, frozen=True):
     next_idx: int
     """Messages before this one are in the index already."""
     next_orphan: int = 0
-    """Of the tool calls that belong to no message, the index has those before this one already."""
+    """Tool calls outside messages that come before this one are in the index already."""
 
 
 class FilePart(msgspec.Struct, array_like=True, tag=True):
@@ -54,7 +54,7 @@ class FilePart(msgspec.Struct, array_like=True, tag=True):
     """It begins at the start of the file, so it replaces what the index has of this session."""
     is_last: bool
     session: PastSession
-    """As the file described it up to here."""
+    """As described by the file up to the end of this part."""
     mark: bytes
     messages: Piece
     tool_calls: Piece
@@ -132,15 +132,15 @@ def _parts(task: Task, reading: Reading, position: Position) -> Iterator[FilePar
     if pending is None:
         pending = _part(task, Chunk(), reading, position)
     pending.is_last = True
-    # Only now has the file said everything about its session.
+    # The session's values are complete only after the last line.
     pending.session, pending.mark = reading.session, reading.mark
     yield pending
 
 
 def _merged_chunks(reading: Reading) -> tuple[Chunk | None, bool]:
-    """The next few chunks in one, so that few answers are split across parts.
+    """The next few chunks as one, so that few answers are split across parts.
 
-    None if no chunk is left. The second value says whether the end was reached.
+    None if no chunk is left. The second value is true if the end was reached.
     """
     merged: Chunk | None = None
     for count, chunk in enumerate(reading, 1):

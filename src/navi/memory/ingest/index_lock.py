@@ -20,7 +20,7 @@ PAUSE_SECONDS = 0.05
 @dataclass(frozen=True, slots=True)
 class Holder:
     pid: int
-    """0 if another process holds the lock but has not said which it is."""
+    """0 if another process holds the lock but its id is unknown."""
     since: str
     doing: str
 

@@ -57,7 +57,7 @@ class Pipeline:
     result: RefreshResult
     time_limit_seconds: float | None = None
     written_tasks: list[Task] = field(default_factory=list)
-    """Files read to their end, and those that failed part-way, with `UNFINISHED` as their size."""
+    """Files read to their end, and those that failed halfway, with the size `UNFINISHED`."""
     _batch: Batch = field(init=False)
     _uncommitted: set[str] = field(default_factory=set)
     """Sessions whose texts are in the text writer but not committed."""
@@ -209,7 +209,7 @@ class Pipeline:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Turn off garbage collection: rows have no reference cycles, so it would only cost time."""
+    """Turn off garbage collection. Rows have no reference cycles, so it would only cost time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

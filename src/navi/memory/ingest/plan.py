@@ -81,7 +81,7 @@ def make_plan(
                 paths.add(file.path)
                 _add(plan, source, file, indexed_files.get((name, file.path)), is_full)
         except (OSError, NaviError) as error:
-            # An incomplete listing does not tell which files are gone.
+            # An incomplete listing does not show which files are gone.
             plan.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
         paths_by_source[name] = paths

@@ -48,7 +48,7 @@ def read_all(
                 if isinstance(result, Failure) or result.is_last:
                     remaining.popleft()
         if remaining:
-            # Give up only the file at which the process died; a new process reads the others.
+            # Skip only the file that the process died at; a new process reads the others.
             yield Failure(remaining.popleft().number, "the process reading it died")
 
 
@@ -119,7 +119,7 @@ def _run() -> None:
     # End the process when the writer is gone.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sources, tasks = pickle.load(sys.stdin.buffer)
-    # Thousands of rows come and go without reference cycles, so collecting only costs time.
+    # Rows have no reference cycles, so garbage collection would only cost time.
     gc.disable()
     encode, pipe = msgspec.msgpack.Encoder().encode, sys.stdout.buffer
     for task in tasks:

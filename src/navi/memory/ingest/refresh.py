@@ -35,9 +35,9 @@ from navi.memory.keep import keeping
 from navi.vendors.source import Source
 
 CARD_ONLY = 2**31 - 1
-"""A `texts_pending_from` after every message: only the session's card has to be rewritten."""
+"""A `texts_pending_from` beyond the last message: only the session's card is rewritten."""
 PENDING_BATCH = 20_000
-"""In texts. Limits memory, and lets other processes open DuckDB between batches."""
+"""How many texts. Limits memory, and lets other processes open DuckDB between batches."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Refresh:
     def run(
         self, *, doing: str = "recall index", recreate: bool = False, scan: Scan | None = None
     ) -> RefreshResult:
-        """Take the pass. A `scan` saves time, unless the index has changed since the scan."""
+        """Run the pass. A `scan` saves time, unless the index has changed since the scan."""
         started = time.perf_counter()
         self.paths.prepare()
         with index_lock.exclusive(
@@ -103,7 +103,7 @@ class Refresh:
         return result
 
     def rebuild_reason(self) -> str | None:
-        """Why the full-text index has to be rebuilt, which can take minutes; None if it has not."""
+        """Why the full-text index has to be rebuilt, which can take minutes; None if it hasn't."""
         with suppress(NoIndex), database.reading(self.paths) as connection:
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
             if self._has_texts(facts):
@@ -112,13 +112,13 @@ class Refresh:
             if version and version != str(TEXTS_VERSION):
                 return "this version of recall also finds what tools printed and how turns ended"
             if version and fields != ",".join(self.fields):
-                return "other texts are to be searchable"
+                return "the setting for searchable texts has changed"
             return "the full-text index is missing or damaged"
         return None
 
     def _survey_from_scan(self, scan: Scan | None) -> Survey | None:
-        """A survey made without DuckDB; None if the file list is not valid. If it is, no texts are
-        pending."""
+        """A survey made without DuckDB; None if the file list is not valid. A valid list means that
+        no texts are pending."""
         if scan is None or not unchanged.is_current(self.paths, scan):
             scan = unchanged.scan(self.paths, self.sources.values(), self.fields)
         return None if scan is None else Survey(scan.indexed_files, scan.plan, [], True)
@@ -133,11 +133,11 @@ class Refresh:
             survey = self._survey()
         plan, indexed_files = survey.plan, survey.indexed_files
         pending = dict(survey.pending)
-        moves.forget_earlier_places(plan, indexed_files)
-        if ids := duplicates.ids_with_own_file(plan, indexed_files):
-            for session_id in self._drop_received(ids):
+        moves.forget_earlier_bundles(plan, indexed_files)
+        if received_ids := duplicates.ids_with_own_file(plan, indexed_files):
+            for session_id in self._drop_received(received_ids):
                 pending.pop(session_id, None)
-            duplicates.leave_out(plan, indexed_files, ids)
+            duplicates.leave_out(plan, indexed_files, received_ids)
         result = plan.as_result()
         if plan.vanished_ids or plan.returned_ids:
             pending.update(self._update_archived(plan))
@@ -147,9 +147,9 @@ class Refresh:
             for task in self._index_changed_files(plan, indexed_files, result):
                 file = (task.source, task.path)
                 indexed_files[file] = IndexedFile(task.session_id, task.mtime, task.size, False)
-        if plan.changed and (twice := duplicates.ids_of_own_sessions(self.paths)):
-            self._drop_received(twice)
-            duplicates.leave_out(plan, indexed_files, twice)
+        if plan.changed and (ids := duplicates.ids_of_own_sessions(self.paths)):
+            self._drop_received(ids)
+            duplicates.leave_out(plan, indexed_files, ids)
         archived_by_id = {
             **dict.fromkeys(plan.vanished_ids, True),
             **dict.fromkeys(plan.returned_ids, False),
@@ -253,9 +253,9 @@ class Refresh:
         return pending
 
     def _drop_received(self, ids: Collection[str]) -> list[str]:
-        """Drop what other machines sent of these sessions, of which this machine has a file.
+        """Drop the received copies of sessions that this machine has a file of.
 
-        Returns those that were in the index.
+        Returns the ids of those that were in the index.
         """
         duplicates.put_away(self.paths, ids)
         with database.reading(self.paths) as connection:

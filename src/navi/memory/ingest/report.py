@@ -28,7 +28,7 @@ class RefreshResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is finished so far, of all that the pass has to read."""
+    """How much of a pass is finished."""
 
     files: int
     all_files: int

@@ -1,7 +1,7 @@
 """Recognises unchanged session files without opening a database.
 
-Each pass leaves a list of the files as it indexed them. The list is valid only while the index
-itself has not changed since; otherwise DuckDB has to be read.
+Each pass saves a list of the files as it indexed them. If the index has changed since, the list is
+not valid, and DuckDB has to be read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Scan(NamedTuple):
 
 
 def scan(paths: IndexPaths, sources: Iterable[Source], fields: tuple[str, ...]) -> Scan | None:
-    """Compare the files with the list. None if no list fits the index and `fields`."""
+    """Compare the files with the list. None if no list is valid for the index and `fields`."""
     try:
         saved = msgspec.json.decode(paths.file_list.read_bytes(), type=FileList)
     except (OSError, msgspec.DecodeError):
@@ -76,7 +76,7 @@ def save_file_list(
     indexed_files: IndexedFiles,
     stamps: Mapping[str, str],
 ) -> None:
-    """`stamps` are the sources' stamps from before the pass; empty if it left a file unfinished."""
+    """`stamps` are the sources' stamps from before the pass; empty after an unfinished pass."""
     rows = [
         (source, path, file.session_id, file.mtime, file.size, file.is_archived)
         for (source, path), file in indexed_files.items()

@@ -24,7 +24,7 @@ FACT = "readers"
 
 
 def apply(paths: IndexPaths, sources: Mapping[str, Source], now: datetime) -> None:
-    """Mark in the tables what has to be read again, so that any later pass can do it."""
+    """Mark in the tables which files to read again, so that any later pass can do it."""
     current = {name: source.version for name, source in sources.items()}
     with database.reading(paths) as connection:
         previous = _versions(connection)

@@ -1,6 +1,6 @@
 """Keeps the index up to date while agents work.
 
-A pass runs when a watched folder changes, when somebody asks for one, and every half minute anyway:
+A pass runs when a watched folder changes, when one is requested, and every half minute anyway:
 file systems may drop notifications, and rows that others write to PostgreSQL change no file here.
 """
 
@@ -25,7 +25,7 @@ from navi.memory.keep import keeping
 QUIET_MILLISECONDS = 100
 LONGEST_GATHERING_MILLISECONDS = 400
 """A pass starts after a quiet moment, or at the latest this long after the first change."""
-LOOK_AGAIN_SECONDS = 30.0
+PASS_INTERVAL_SECONDS = 30.0
 RETRY_SECONDS = 1.0
 """How soon to try again if another process was writing."""
 FOLDERS_MILLISECONDS = 2_000
@@ -56,9 +56,9 @@ class Follower:
             try:
                 while not self._ended.is_set():
                     self._pass_requested.clear()
-                    pause = self._take_pass()
+                    pause = self._run_pass()
                     self._ended.wait(pause)
-                    self._pass_requested.wait(LOOK_AGAIN_SECONDS)
+                    self._pass_requested.wait(PASS_INTERVAL_SECONDS)
             finally:
                 self.end()
                 watcher.join()
@@ -70,8 +70,8 @@ class Follower:
         self._ended.set()
         self._pass_requested.set()
 
-    def _take_pass(self) -> float:
-        """Index what is new, and return how many seconds to pause."""
+    def _run_pass(self) -> float:
+        """Bring the index up to date, and return how many seconds to pause."""
         started = time.monotonic()
         refresh = self.refresh
         try:

@@ -14,7 +14,7 @@ WARNING_TIME = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What an agent will delete, of the session files that are not kept."""
+    """When an agent deletes its session files, and how many of them are not kept."""
 
     after: timedelta
     files: int
@@ -34,7 +34,7 @@ def deletion(
     if after is None:
         return None
     sessions = [file for file in files if source.parent_path(file.path) is None]
-    goes_at = sorted(
+    deletion_times = sorted(
         datetime.fromtimestamp(file.mtime, UTC) + after
         for file in sessions
         if file.path not in kept_paths
@@ -42,7 +42,7 @@ def deletion(
     return Deletion(
         after,
         len(sessions),
-        len(goes_at),
-        sum(moment <= now + WARNING_TIME for moment in goes_at),
-        goes_at[0] if goes_at else None,
+        len(deletion_times),
+        sum(moment <= now + WARNING_TIME for moment in deletion_times),
+        deletion_times[0] if deletion_times else None,
     )

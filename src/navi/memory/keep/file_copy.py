@@ -67,7 +67,7 @@ def copy_file(
 
 
 def content(folder: Path, kept: KeptFile) -> Iterator[bytes]:
-    """The kept file, block by block. Raises `IndexUnusable` if it is not what was kept."""
+    """The kept file, block by block. Raises `IndexUnusable` if the copy is damaged."""
     digest = sha256()
     try:
         with gzip.open(folder / kept.copy, "rb") as copy:
@@ -77,11 +77,11 @@ def content(folder: Path, kept: KeptFile) -> Iterator[bytes]:
     except (OSError, EOFError) as error:
         raise _damaged(folder, kept, str(error)) from error
     if digest.hexdigest() != kept.digest:
-        raise _damaged(folder, kept, "its content is not what was kept")
+        raise _damaged(folder, kept, "its content is not that of the kept file")
 
 
 def is_whole(folder: Path, kept: KeptFile) -> bool:
-    """Whether the copy is there in its full size."""
+    """Whether the copy exists in its full size."""
     try:
         return (folder / kept.copy).stat().st_size >= kept.copy_size
     except OSError:

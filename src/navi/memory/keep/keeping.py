@@ -37,7 +37,7 @@ def is_behind(paths: IndexPaths, sources: Mapping[str, Source], files: IndexedFi
             return False
         return any(_to_copy(kept_files.load(paths), sources, files, is_all))
     except NaviError:
-        return True  # `follow` says what is wrong
+        return True  # `follow` reports what is wrong
 
 
 def follow(
@@ -46,7 +46,7 @@ def follow(
     files: IndexedFiles,
     time_limit_seconds: float | None = None,
 ) -> KeepResult:
-    """Copy what was added to kept files, and files to keep that have no copy yet.
+    """Update the copies of files that have grown, and copy files that have no copy yet.
 
     `files` are those of the index. The caller holds the index's lock.
     """
@@ -83,7 +83,7 @@ def keep(
 def stop(
     paths: IndexPaths, sources: Mapping[str, Source], session_ids: Collection[str]
 ) -> list[KeptFile]:
-    """Delete the copies of these sessions and of their sub-agents. Returns what was deleted.
+    """Delete the copies of these sessions and of their sub-agents. Returns the deleted ones.
 
     Sessions that the next pass would keep again are refused from now on. The caller holds
     the index's lock.
@@ -111,7 +111,7 @@ def stop(
 
 
 def _parent(sources: Mapping[str, Source], file: KeptFile) -> tuple[str, str] | None:
-    """The source and path of the session that a sub-agent's file goes with."""
+    """The source and path of the session that a sub-agent's file belongs to."""
     source = sources.get(file.source)
     path = None if source is None else source.parent_path(file.path)
     return None if path is None else (file.source, path)
@@ -120,7 +120,7 @@ def _parent(sources: Mapping[str, Source], file: KeptFile) -> tuple[str, str] | 
 def _to_copy(
     kept: KeptFiles, sources: Mapping[str, Source], files: IndexedFiles, is_all: bool
 ) -> Iterator[tuple[str, str, str]]:
-    """The files (session id, source, path) whose copy is older than what the index has read."""
+    """The files (session id, source, path) without a copy, or with an outdated one."""
     kept_paths = {(each.source, each.path) for each in kept.files.values()}
     for (name, path), file in files.items():
         source = sources.get(name)
@@ -163,7 +163,7 @@ def _copy(
             location = sources[name].location(path)
             after = copy_file(paths.kept, session_id, name, path, location, before)
         except FileNotFoundError:
-            continue  # deleted a moment ago; what was kept of it stays
+            continue  # deleted a moment ago; any copy of it stays
         except OSError as error:
             reason = error.strerror or str(error)
             result.warnings.append(f"{path}: can't be kept: {reason}")
@@ -195,7 +195,7 @@ def _flush(paths: IndexPaths, names: Collection[str]) -> None:
 
 
 def bytes_in(kept: KeptFiles) -> tuple[int, int]:
-    """How many bytes the kept files have, and how many their copies take."""
+    """The total sizes of the kept files and of their copies."""
     return (
         sum(each.size for each in kept.files.values()),
         sum(each.copy_size for each in kept.files.values()),

@@ -1,7 +1,7 @@
 """The list of kept files, in the folder with their copies.
 
-It is replaced in one step. A copy that is rewritten gets a new name, so a kill at any moment leaves
-a list that fits the copies it names.
+It is replaced in one step, and a copy that is rewritten gets a new name. So even after a kill, the
+list matches the copies that it names.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class NotKept(NotFound):
     def __init__(self, reference: str) -> None:
         super().__init__(
             f"no file of session {reference} was kept",
-            hint="`recall keep` lists what is kept; `recall show` has what was indexed",
+            hint="`recall keep` lists the kept sessions; `recall show` shows what was indexed",
         )
 
 
@@ -34,7 +34,7 @@ class OtherFile(Conflict):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"there is another file at {path}",
-            hint="pass --yes to replace it; the other file is kept beside it",
+            hint="pass --yes to replace it; the other file is renamed, not deleted",
         )
 
 
@@ -44,7 +44,7 @@ class Restored:
     is_written: bool
     """False if the same file was there already."""
     backup: str | None = None
-    """Where the file is now that was in its place."""
+    """The new path of the file that was there before, if any."""
 
 
 def find(kept: KeptFiles, reference: str) -> str | None:
@@ -71,7 +71,7 @@ def restore(
 ) -> list[Restored]:
     """Restore the session's file, and those of its sub-agents.
 
-    `may_replace` is asked before a different file at the same place is moved aside.
+    `may_replace` is called before a different file at the same path is renamed.
     """
     main = kept.files[session_id]
     files = [main, *_of_sub_agents(kept, sources, main)]
@@ -103,7 +103,7 @@ def _restore(
                 out.write(block)
             out.flush()
             os.fsync(out.fileno())
-        # Agents delete files by their modification time. With the old one, it could go tomorrow.
+        # Agents delete files by modification time. With the old one, it might be deleted tomorrow.
         os.utime(temporary, (now.timestamp(), now.timestamp()))
         if backup is not None:
             os.rename(current, backup)
@@ -136,6 +136,6 @@ def _of_sub_agents(
 
 
 def _is_named(path: str, reference: str) -> bool:
-    """Whether the file's name has the agent's id, which is all of it or follows a dash."""
+    """Whether the file's name has `reference` at its start or after a dash."""
     stem = Path(path).stem
     return stem.startswith(reference) or f"-{reference}" in stem

@@ -6,7 +6,7 @@ import json
 import os
 
 CHANGING = ("edit", "write", "patch", "replace", "create", "delete", "rename")
-"""What the names of tools have that change files."""
+"""A tool whose name has one of these words changes files."""
 
 
 def changes_files(tool_name: str) -> bool:
@@ -15,7 +15,7 @@ def changes_files(tool_name: str) -> bool:
 
 
 def decoded_path(text: str) -> str:
-    """A path as it stands between the quotes of a JSON string."""
+    """The path that a JSON string has between its quotes."""
     try:
         return str(json.loads(f'"{text}"'))
     except ValueError:

@@ -34,7 +34,7 @@ class CommandKind(StrEnum):
 
 
 def kind_of(command: str) -> CommandKind | None:
-    """What a shell command is worth mentioning for; None for most."""
+    """The kind of a command worth mentioning; None for all others."""
     start = command[:LONGEST_SEARCHED]
     if _COMMIT.search(start):
         return CommandKind.COMMIT
@@ -48,8 +48,8 @@ def commit_message(command: str) -> str | None:
 
 
 def have_tests_failed(is_error: bool | None, excerpt: str | None) -> bool | None:
-    """Whether a run of tests failed; None if nothing says so."""
-    # The exit code of a pipe is that of its last command, so the tests' own words count too.
+    """Whether a run of tests failed; None if unknown."""
+    # The exit code of a pipe is that of its last command, so the output is checked, too.
     if excerpt and _FAILED_TESTS.search(excerpt):
         return True
     return is_error

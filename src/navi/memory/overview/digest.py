@@ -1,6 +1,6 @@
-"""What was asked, done and failed in each project, and what it cost: pure decisions.
+"""Each project's prompts, commits, tests, changes, failures and cost: pure decisions.
 
-Secrets are masked here, in whole texts: a single line of a key could not be recognised any more.
+Secrets are masked here, in whole texts, because a single line of a key can't be recognised.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ STOPPED = "stopped"
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """A session that a person or another input led."""
+    """A session that is not a sub-agent's."""
 
     session_id: str
     source: str
     title: str | None
     prompts: int
-    """How many a person wrote in this time."""
+    """How many prompts a person wrote in the time of the digest."""
     last_at: datetime
     is_unanswered: bool
-    """Its last message is a prompt that nothing came after."""
+    """Its last message is a prompt that was never answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Commit:
 class TestRuns:
     """All runs of one command in a project."""
 
-    __test__ = False  # pytest takes it for a test otherwise
+    __test__ = False  # pytest would collect it otherwise
 
     command: str
     runs: int
@@ -177,7 +177,7 @@ def _entry(session: Row, now: datetime) -> SessionEntry:
 
 
 def _commits(commands: Iterable[Row]) -> Iterable[Commit]:
-    """One for each message; the same one again is another attempt, and the last one counts."""
+    """One for each message. A repeated message is another attempt, and the last one counts."""
     commits: dict[tuple[str, str], Commit] = {}
     for row in commands:
         if kind_of(row["bash_command"]) is CommandKind.COMMIT:

@@ -1,4 +1,4 @@
-"""What a digest is made from, out of the index: a few queries, however many messages there are."""
+"""Reads the rows of the index that a digest is made from, with a few queries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _FAILED_CALLS = """
          AND o.message_idx IS NOT DISTINCT FROM t.message_idx
     WHERE {in_time} AND o.is_error ORDER BY t.timestamp
 """
-# A resumed or forked session only copied what happened before.
+# A resumed or forked session has copies of earlier turns; the original counts.
 _BAD_TURNS = """
     SELECT arg_min(t.session_id, (coalesce(s.ended_at, 'infinity'), s.id)) AS session_id,
            t.outcome, t.error, t.timestamp
@@ -78,7 +78,7 @@ _BAD_TURNS = """
 class DigestRows:
     sessions: list[Row]
     commands: list[Row]
-    """Those worth mentioning, with what came of them, oldest first."""
+    """Commits and runs of tests, with their output, oldest first."""
     changes: list[Row]
     """How often each session changed each file."""
     failed_calls: list[Row]
@@ -89,7 +89,7 @@ class DigestRows:
 
 
 def digest_rows(connection: DuckDBPyConnection, scope: Scope) -> DigestRows:
-    """Everything that happened within `scope`; rows of other sessions may be among it."""
+    """The rows within `scope`. Some may belong to sessions outside it."""
     try:
         return _digest_rows(connection, scope)
     except (BinderException, CatalogException) as error:  # a table or a column is missing

@@ -66,7 +66,7 @@ def cost(project: ProjectDigest) -> str:
 
 
 def markdown(digest: Digest, title: str, summary: str | None, most: int | None = None) -> str:
-    """`summary` is a model's; `most` is how many items each section shows, None for all."""
+    """`summary` is written by a model; `most` is the number of items in a section, None for all."""
     lines = [f"# {title}"]
     if summary is not None:
         lines += ["", summary]
@@ -134,7 +134,7 @@ def _failed_lines(project: ProjectDigest) -> Iterator[str]:
         if session.is_unanswered:
             yield f"{session.session_id[:ID_LENGTH]}: its last prompt was never answered"
     if project.stopped_turns:
-        yield f"{_count(project.stopped_turns, 'turn')} stopped by somebody"
+        yield f"{_count(project.stopped_turns, 'turn')} stopped"
 
 
 def _failure_line(failure: Failure) -> str:
@@ -153,5 +153,5 @@ def _count(number: int, noun: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text as Markdown that shows it as it is."""
+    """The text with Markdown's special characters escaped."""
     return "".join(f"\\{each}" if each in r"\`*_[]<>#|" else each for each in text)

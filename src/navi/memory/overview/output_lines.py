@@ -1,17 +1,17 @@
-"""The line of an output that says best what happened."""
+"""The most telling line of an output."""
 
 from __future__ import annotations
 
-from navi.memory.ingest.derived.output_excerpts import SIGNS
+from navi.memory.ingest.derived.output_excerpts import ERROR_WORDS
 
 LONGEST_LINE = 160
 
 
 def error_line(excerpt: str | None) -> str:
-    """The line that says best what went wrong: the last one that looks like an error."""
+    """The last line that looks like an error, or else the last line."""
     lines = [line.strip() for line in (excerpt or "").splitlines() if line.strip(" …")]
-    signs = [line for line in lines if any(sign in line.lower() for sign in SIGNS)]
-    return (signs or lines or [""])[-1][:LONGEST_LINE]
+    errors = [line for line in lines if any(word in line.lower() for word in ERROR_WORDS)]
+    return (errors or lines or [""])[-1][:LONGEST_LINE]
 
 
 def last_line(excerpt: str | None) -> str:

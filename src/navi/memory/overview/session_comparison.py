@@ -1,4 +1,4 @@
-"""What two sessions have in common, and what only one of them has."""
+"""Compares two sessions: their common items, and those of only one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from navi.base.timestamps import instant
 from navi.memory.overview.session_profile import Profile
 
 LISTS = ("prompts", "commands", "files_changed", "files_read")
-"""What is compared item by item, by the names in `Profile`."""
+"""The fields of `Profile` that are compared item by item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Comparison:
     files_changed: Overlap
     files_read: Overlap
     tools: tuple[tuple[str, int, int], ...]
-    """Each tool and how often either used it, the most used first."""
+    """Each tool and how often each session used it, the most used first."""
 
 
 def compare(first: Profile, second: Profile) -> Comparison:

@@ -27,8 +27,8 @@ _LAST_TURN = (
     "SELECT outcome, error FROM turns WHERE session_id = ? "
     "AND (origin IS NOT NULL OR timestamp >= ?) ORDER BY timestamp DESC LIMIT 1"
 )
-"""Files without origins tell only of turns that were cut short: one before the last message is not
-the last turn."""
+"""Files without origins record only turns that were cut short. If such a turn comes before the last
+message, it is not the last turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Profile:
     message_count: int
     tool_count: int
     tokens: Mapping[str, int]
-    """By the names in `TOKENS`: the answers in this session's file, copied ones included."""
+    """By the names in `TOKENS`. Includes answers that were copied from another session."""
     cost_usd: float | None
     """At list prices; None if no model's price is known."""
     has_unpriced: bool
@@ -54,7 +54,7 @@ class Profile:
     files_changed: tuple[str, ...]
     tools: Mapping[str, int] = field(default_factory=dict)
     ending: str = ""
-    """The last thing the agent said, or why its last turn was cut short."""
+    """The agent's last message, or why its last turn was cut short."""
     outcome: str | None = None
     """How the last turn ended, as in `live.model.turn.Outcome`; None if the file doesn't say."""
     is_unanswered: bool = False
@@ -82,7 +82,7 @@ def _last_turn(
 def profile_of(
     past: Transcript,
     usages: list[tuple[Any, ...]],
-    last_words: str,
+    last_answer: str,
     last_turn: tuple[str, str | None] | None,
 ) -> Profile:
     session = past.session
@@ -102,7 +102,7 @@ def profile_of(
         message_count=session["message_count"],
         tool_count=session["tool_count"],
         tokens={
-            name: sum(row[place] for row in usages) for place, name in enumerate(TOKENS, start=1)
+            name: sum(row[column] for row in usages) for column, name in enumerate(TOKENS, start=1)
         },
         cost_usd=sum(priced) if priced or not costs else None,
         has_unpriced=len(priced) < len(costs),
@@ -113,7 +113,7 @@ def profile_of(
         files_read=read,
         files_changed=changed,
         tools=dict(Counter(call["tool_name"] for call in calls).most_common()),
-        ending=error or last_words,
+        ending=error or last_answer,
         outcome=outcome,
         is_unanswered=bool(past.messages) and past.messages[-1]["role"] == "user",
     )

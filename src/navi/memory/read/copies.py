@@ -23,8 +23,8 @@ def find_copies(
 ) -> str:
     """Create a temporary table with the `id` and `session_id` of each copy, and return its name.
 
-    `in_time` limits it to rows `t` of some time, with `moments` as its values: a copy has the same
-    time as its original.
+    `in_time` is a condition on the time of the row `t`, and `moments` are its values. It selects
+    a copy together with its original, because both have the same time.
     """
     name = f"copied_{table}"
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} (id TEXT, session_id TEXT)")

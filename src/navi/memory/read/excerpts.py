@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 MESSAGES_BEFORE = 5
 MESSAGES_AFTER = 10
 LAST_TEXTS = 60
-"""Of a session without a hit: enough for a screen, even if most of them are left out."""
+"""For a session without a hit: enough for a screen, even if most are not shown."""
 LONGEST_TEXT = 4000
 """Longer texts are cut, around the match if there is one."""
 KIND_ORDER = (*KINDS, OUTPUT)
-ALWAYS = ("content", "bash")
-"""The kinds to show; others only where they are the match."""
+SHOWN_KINDS = ("content", "bash")
+"""The kinds of text to show; texts of other kinds are shown only if they are the match."""
 
 
 class ExcerptText(NamedTuple):
@@ -79,11 +79,11 @@ class Excerpts:
             self._texts(session_id, 0, None), LAST_TEXTS, count=False, order_by_field="place"
         ).hits
         addresses = [address for _, address in hits]
-        texts = [text for text in _texts_at(searcher, addresses, []) if text.kind in ALWAYS]
+        texts = [text for text in _texts_at(searcher, addresses, []) if text.kind in SHOWN_KINDS]
         return Excerpt(session_id, tuple(texts))
 
     def around(self, hit: Hit, query: str) -> Excerpt:
-        """The hit's whole message with its neighbours, and what matches `query` in them."""
+        """The hit's whole message with its neighbours, and the matches of `query` in them."""
         clauses = read_query(query)
         texts: list[ExcerptText] = []
         if hit.idx is not None:
@@ -96,10 +96,10 @@ class Excerpts:
             texts = list(_texts_at(searcher, [address for _, address in hits], clauses))
         is_inside = hit.message_id is not None
         match = next((text for text in texts if is_inside and _is_of(text, hit)), None)
-        visible = [text for text in texts if text is match or text.kind in ALWAYS]
+        visible = [text for text in texts if text is match or text.kind in SHOWN_KINDS]
         if match is None:  # a call outside messages
-            place = sum(text.idx is not None and text.idx <= (hit.idx or 0) for text in visible)
-            visible.insert(place if hit.idx is not None else 0, _text_of_hit(hit))
+            position = sum(text.idx is not None and text.idx <= (hit.idx or 0) for text in visible)
+            visible.insert(position if hit.idx is not None else 0, _text_of_hit(hit))
         return Excerpt(
             hit.session_id,
             tuple(text._replace(is_match=True) if text is match else text for text in visible),
@@ -120,20 +120,20 @@ def _texts_at(
     columns = [searcher.fast_field_values(name, addresses) for name in ("place", "what", "at")]
     rows = sorted(
         (
-            (int(place or 0), int(what or 0), at, address)
-            for address, (place, what, at) in zip(
+            (int(position or 0), int(kind or 0), at, address)
+            for address, (position, kind, at) in zip(
                 addresses, zip(*columns, strict=True), strict=True
             )
         ),
         key=lambda row: (row[0], KIND_ORDER.index(unpack_kind(row[1])[1])),
     )
-    for place, what, at, address in rows:
-        role, kind = unpack_kind(what)
+    for position, packed_kind, at, address in rows:
+        role, kind = unpack_kind(packed_kind)
         document = searcher.doc(address)
         text = mask((document.get_first("said") or b"").decode())
         text, highlights = _cut(text, matches_in(text, clauses))
         yield ExcerptText(
-            unpack_position(place)[0],
+            unpack_position(position)[0],
             role,
             kind,
             document.get_first("tool") if kind in CALL_KINDS else None,

@@ -1,6 +1,6 @@
 """Opens the full-text folder for reading, and packs values into the numbers of its documents.
 
-Separate from tantivy_writer.py, so that a search imports only what it needs.
+Separate from tantivy_writer.py, to keep the imports of a search light.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ ATTEMPTS = 5
 
 WORDS_TOKENIZER = "words"
 KINDS = ("content", "thinking", "bash", "file")
-"""Of texts with a role."""
+"""The kinds of texts that have a role."""
 ROLES = ("user", "assistant", "system")
 FAILED = "failed"
 """In a filter, any of `FAILURES`."""
 FAILURES = ("error", "max_iterations", "limit")
-"""Of `live.model.turn.Outcome`, which takes longer to import than a search."""
+"""From `live.model.turn.Outcome`, which takes longer to import than a search takes."""
 OUTPUT = "output"
 OUTPUT_NUMBER = (len(ROLES) + 1) * len(KINDS)
-"""What a tool printed: nobody said it, so it has no role."""
+"""What `pack_kind` returns for a tool's output, which has no role."""
 CALL_KINDS = ("bash", "file", OUTPUT)
-"""Of texts that belong to a tool call."""
+"""The kinds of texts that belong to a tool call."""
 CALL_BITS = 20
 MOST_CALLS = (1 << CALL_BITS) - 2
 
@@ -63,12 +63,12 @@ def terms(searcher: tantivy.Searcher, field: str, prefix: str = "") -> list[str]
 
 
 def turn_term(origin: str | None, outcome: str | None) -> str:
-    """What a card has for a turn with this origin and outcome; None stands for any."""
+    """The term on a card for a turn with this origin and outcome; None stands for any."""
     return f"{origin or ''}/{outcome or ''}"
 
 
 def turn_terms(origin: str | None, outcome: str) -> list[str]:
-    """Everything by which a turn can be searched for."""
+    """All terms that find a turn with this origin and outcome."""
     origins = [None] if origin is None else [origin, None]
     return [turn_term(each, result) for each in origins for result in (outcome, None)]
 
@@ -84,13 +84,13 @@ def id_of(number: int) -> str:
 
 def agent_number(source: str) -> int:
     """The number of a source in the field `agent`."""
-    from zlib import crc32  # late, because few searches filter by agent
+    from zlib import crc32  # imported late, because few searches filter by agent
 
     return crc32(source.encode())
 
 
 def pack_position(idx: int | None, call: int | None) -> int:
-    """A text's place in its session as one number; calls outside messages come first."""
+    """A text's position in its session as one number; calls outside messages come first."""
     message_part = 0 if idx is None else idx + 1
     call_part = 0 if call is None else min(call, MOST_CALLS) + 1
     return message_part << CALL_BITS | call_part

@@ -55,7 +55,7 @@ class Health:
     cut_off: tuple[str, ...]
     """Files whose last line was never finished."""
     being_written: tuple[str, ...]
-    """Files that end in half a line and have just changed."""
+    """Files that end in an incomplete line and have just changed."""
     unknown: tuple[UnknownKind, ...]
 
 
@@ -68,7 +68,7 @@ def health(paths: IndexPaths, now: datetime) -> Health:
         ).fetchone()
         assert totals is not None
         counts = statistics.overview(connection, statistics.Scope())
-        # The damage to other machines' files is shown there.
+        # Damage to another machine's files is reported on that machine.
         own = "host IS NULL" if has_hosts(connection) else "true"
         incomplete = connection.execute(
             "SELECT source, source_path, bad_lines, mark, file_mtime FROM sessions "
@@ -76,7 +76,7 @@ def health(paths: IndexPaths, now: datetime) -> Health:
         ).fetchall()
         unknown = tuple(_unknown(connection))
     archived, silent, pending, indexed_at = totals
-    ending_in_half_a_line = [
+    ending_in_incomplete_line = [
         (path, mtime)
         for _, path, bad_lines, mark, mtime in incomplete
         if not bad_lines or _session_in(mark).get("is_cut_off")
@@ -90,8 +90,8 @@ def health(paths: IndexPaths, now: datetime) -> Health:
         indexed_at,
         paths.database.stat().st_size,
         tuple(_damaged(*row[:4]) for row in incomplete if row[2]),
-        tuple(path for path, mtime in ending_in_half_a_line if is_old(mtime, now)),
-        tuple(path for path, mtime in ending_in_half_a_line if not is_old(mtime, now)),
+        tuple(path for path, mtime in ending_in_incomplete_line if is_old(mtime, now)),
+        tuple(path for path, mtime in ending_in_incomplete_line if not is_old(mtime, now)),
         unknown,
     )
 

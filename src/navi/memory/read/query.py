@@ -3,7 +3,7 @@
 All words must match; `"a phrase"` matches its words in that order; `prefix*` matches words that
 begin with it; `-word` excludes texts that contain the word.
 
-Filters such as `agent:codex` have been taken out before, by `query_filters`.
+Filters such as `agent:codex` were already taken out by `query_filters`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OTHER_SPELLING = 0.5
 
 class Clause(NamedTuple):
     words: tuple[str, ...]
-    """As the index has them. If there are several, they must be adjacent."""
+    """As in the index. If there are several, they must be adjacent."""
     text: str
     """As it was typed."""
     is_prefix: bool = False
@@ -47,7 +47,7 @@ class Clause(NamedTuple):
 
 
 def read_query(text: str) -> list[Clause]:
-    """The clauses of a query, each once. Drops what has no letters, digits or emoji."""
+    """The clauses of a query, each once. Ignores text without letters, digits or emoji."""
     clauses: dict[Clause, None] = {}
     for clause in _clauses(composed(encodable(text))):
         if clause is not None:

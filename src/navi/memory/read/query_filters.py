@@ -1,7 +1,7 @@
 """Reads the filters inside a query: `auth bug agent:codex project:"my shop" before:2026-10-01`.
 
-Only the keys below make a filter, with a value right after the colon. Everything else stays words:
-`http://x`, `std::vector`, `12:30`, `file: x`, `file://x`, `tool::run`, and what is in a phrase.
+Only the keys below make a filter, with a value right after the colon. Everything else is searched
+as words: `http://x`, `std::vector`, `12:30`, `file: x`, `file://x`, `tool::run`, text in a phrase.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILTER_NAMES = {
     "origin": "origin",
     "outcome": "outcome",
 }
-"""What each key is called in `Filters`. An option's name works too."""
+"""Each key's name in `Filters`. The names of the command's options work as keys, too."""
 EXAMPLES = {
     "source": "codex",
     "project": "shop",
@@ -49,7 +49,7 @@ CHOICES = {
     "origin": ("user", "recall", "automation", "agent", "reminder", "answer"),
     "outcome": ("failed", "ok", "denied", "error", "max_iterations", "limit", "stopped"),
 }
-"""The values of filters that have a few. `failed` is any of `full_text.FAILURES`."""
+"""The values of filters that allow only a few. `failed` is any of `full_text.FAILURES`."""
 SAME_MOMENT = timedelta(seconds=10)
 """The clock is read twice: once for `7d` in a filter, once for `7d` in an option."""
 LONGEST_SHOWN = 60
@@ -77,7 +77,7 @@ def read_filters(
     timezone: Callable[[], tzinfo] = lambda: UTC,
     project_at: Callable[[str], str] = os.path.expanduser,
 ) -> FilteredQuery:
-    """Takes the filters out of a query. `project_at` turns what names a project into a filter."""
+    """Take the filters out of a query. `project_at` turns a typed project into a filter's value."""
     words: list[str] = []
     filters: dict[str, TypedFilter] = {}
     for token in _TOKEN.finditer(query):
@@ -103,19 +103,19 @@ def read_filters(
 
 
 def combined(
-    beside: Mapping[str, Any], filters: Mapping[str, TypedFilter], label: str = "the filter {}"
+    options: Mapping[str, Any], filters: Mapping[str, TypedFilter], label: str = "the filter {}"
 ) -> dict[str, Any]:
-    """Joins the filters beside a query and those inside it. `label` describes the former in
-    errors."""
+    """Join the filters given as options and those inside the query. `label` describes an option
+    in errors."""
     for name, filter in filters.items():
-        if beside[name] is not None and not _is_same(beside[name], filter.value):
+        if options[name] is not None and not _is_same(options[name], filter.value):
             raise _contradiction(filter.text, label.format(name))
-    return {**beside, **{name: filter.value for name, filter in filters.items()}}
+    return {**options, **{name: filter.value for name, filter in filters.items()}}
 
 
 def _moment(key: str, text: str, now: datetime, timezone: tzinfo) -> datetime | None:
     """A day begins at its first moment, so `after:` includes it and `before:` doesn't."""
-    # Late, as in the other functions, because most queries have no filters.
+    # Imported late, as in the other functions, because most queries have no filters.
     from navi.base.time_ranges import parse_since, parse_until
 
     parse = parse_until if key == "until" else parse_since
@@ -146,22 +146,22 @@ def _value(name: str, text: str, project_at: Callable[[str], str]) -> str | None
 def _bad_value(key: str, text: str) -> InvalidInput:
     name = FILTER_NAMES[key]
     filter = f"{key}:{text}"[:LONGEST_SHOWN]
-    in_words = f'in quotes, "{filter}" is searched as words'
+    quoting_hint = f'in quotes, "{filter}" is searched as words'
     if not text.strip():
         return InvalidInput(f"{key}: has no value", hint=f"for example {key}:{_example(key)}")
     if name == "source":
         from navi.vendors.registry import sources
 
         names = ", ".join(each.replace("_", "-") for each in sources())
-        hint = f"the agents are {names}, for example {key}:{_example(key)}; {in_words}"
+        hint = f"the agents are {names}, for example {key}:{_example(key)}; {quoting_hint}"
         return InvalidInput(f"{filter} is not an agent", hint=hint)
     if name in CHOICES:
         names = ", ".join(CHOICES[name])
-        hint = f"the {name}s are {names}, for example {key}:{_example(key)}; {in_words}"
+        hint = f"the {name}s are {names}, for example {key}:{_example(key)}; {quoting_hint}"
         return InvalidInput(f"{filter} is not {_with_article(name)}", hint=hint)
-    thing = {"file": "a file", "project": "a project"}.get(name, "a time")
-    hint = f"for example {key}:{_example(key)}; {in_words}"
-    return InvalidInput(f"{filter} is not {thing}", hint=hint)
+    noun = {"file": "a file", "project": "a project"}.get(name, "a time")
+    hint = f"for example {key}:{_example(key)}; {quoting_hint}"
+    return InvalidInput(f"{filter} is not {noun}", hint=hint)
 
 
 def _with_article(name: str) -> str:

@@ -1,7 +1,7 @@
-"""The order of a search's passages: sessions by their best passages, each session's together.
+"""Orders the passages that a search finds: session by session, those with the best passages first.
 
-What somebody looks for is a session, and one that has several good passages is a better answer than
-one with a single good one.
+People look for a session, and one with several good passages is a better answer than one with a
+single good passage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOOK_UP_WEIGHTS = (1.0,)
 SHOWN_PER_SESSION = 3
 """How many of a session's passages come before other sessions get a place."""
 CANDIDATES = 200
-"""How many passages to rank, or `CANDIDATES_PER_HIT` for each that is wanted."""
+"""How many passages to rank, or `CANDIDATES_PER_HIT` for each hit, if that is more."""
 CANDIDATES_PER_HIT = 5
 ENOUGH_SESSIONS = 10
 """With fewer sessions than this, those that have only some of the words are added."""
@@ -47,7 +47,7 @@ def ranked(
     sessions = _sessions(matches, weights)
     counts = [0] * len(sessions)
     free = limit
-    # First a few of each session; what room is left goes to the rest, the best sessions first.
+    # First a few of each session, then the rest of the best sessions, as long as there is room.
     for most in (SHOWN_PER_SESSION, limit):
         for number, group in enumerate(sessions):
             added = min(free, max(0, min(len(group), most) - counts[number]))

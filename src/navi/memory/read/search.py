@@ -64,7 +64,7 @@ class Filters(NamedTuple):
     host: str | None = None
     """The name of the machine that the session is from; `here` is this one."""
     origin: str | None = None
-    """Only sessions with a turn that this caused, as in `PastTurn.origin`."""
+    """Only sessions with a turn of this `PastTurn.origin`."""
     outcome: str | None = None
     """Only sessions with a turn that ended like this; with `origin`, the same turn. `failed` is any
     of `FAILURES`."""
@@ -112,9 +112,9 @@ class SearchResult(NamedTuple):
     """False if no text has all the words, so the hits have only some of them. If some texts have
     all of them, those that don't come last."""
     goes_by_meaning: bool = False
-    """Whether hits without all of the words may be there for their meaning alone."""
+    """Whether hits without all of the words may match by their meaning alone."""
     problem: NaviError | None = None
-    """Why the search went by words alone, although it should have gone by meaning too."""
+    """Why the search used words alone, although it was meant to use meaning too."""
 
 
 class Search:
@@ -144,10 +144,10 @@ class Search:
         *,
         by_date: bool = False,
     ) -> SearchResult:
-        """The hits of the best session first; if `by_date`, the newest hit.
+        """The hits of the best session first; if `by_date`, the newest hit first.
 
-        At most `limit` hits; if it is None, all that have all of the words. If few sessions have
-        all of the words, those that have some of them come last.
+        At most `limit` hits; if it is None, every text with all of the words. If few sessions have
+        all of the words, sessions with some of them come last.
         """
         clauses = read_query(text)
         searcher = self._index.searcher()
@@ -220,9 +220,9 @@ class Search:
             strict=True,
         )
         passages = []
-        for position, what, address in numbers:
+        for position, packed_kind, address in numbers:
             idx, _ = unpack_position(int(position or 0))
-            role, kind = unpack_kind(int(what or 0))
+            role, kind = unpack_kind(int(packed_kind or 0))
             if kind == "content" and idx is not None and idx != hit.idx:
                 passages.append(Passage(idx, role, mask(_text_of(searcher.doc(address)))))
         return sorted(passages, key=lambda passage: passage.idx)
@@ -346,7 +346,7 @@ class Search:
         return queries
 
     def _sessions_in(self, searcher: tantivy.Searcher, filters: Filters) -> set[int] | None:
-        """The numbers of the sessions that the filters of sessions select; None for all.
+        """The numbers of the sessions that the filters select; None for all.
 
         Reads only cards and calls: a project may have a million texts.
         """
@@ -459,9 +459,9 @@ def _hit(
     document: tantivy.Document,
     clauses: list[Clause],
 ) -> Hit:
-    position, what, at = numbers
+    position, packed_kind, at = numbers
     idx, call = unpack_position(position)
-    role, kind = unpack_kind(what)
+    role, kind = unpack_kind(packed_kind)
     return Hit(
         session_id=session_id,
         source=card.get("source", ""),

@@ -109,7 +109,7 @@ class SessionList:
 
 
 def is_here(paths: IndexPaths, name: str) -> bool:
-    """Whether this is what people call this machine."""
+    """Whether `name` means this machine."""
     from navi.memory.hosts.this_machine import HERE, existing
 
     own = existing(paths)

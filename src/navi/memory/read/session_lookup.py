@@ -1,4 +1,4 @@
-"""Looks up a session by our id or its agent's, or by the start of one."""
+"""Finds a session by our id or the agent's, or by the start of one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Session = dict[str, Any]
 
 
 def resolve(connection: DuckDBPyConnection, reference: str) -> str:
-    """The full id for our id or the agent's, or for the start of one if it is unique."""
+    """The session's full id, from our id or the agent's, or from the unique start of one."""
     reference = reference.strip()
     for condition, value in (
         ("id = ?", reference.lower()),

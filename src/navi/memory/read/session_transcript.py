@@ -1,4 +1,4 @@
-"""One session with everything that was said and done in it."""
+"""One session with all its messages and tool calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Transcript:
     parent_id: str | None
     """The session that started this one, or that it was forked from; None if none is indexed."""
     messages: list[dict[str, Any]]
-    """Each with its `tool_calls`, and they with an excerpt of their `output` if there is one."""
+    """Each has its `tool_calls`, and each call an excerpt of its `output`, if any."""
     orphan_calls: list[dict[str, Any]]
     """Calls outside messages, as all of Codex's are, and calls whose message is missing."""
 

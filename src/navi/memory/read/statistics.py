@@ -1,6 +1,6 @@
 """Counts sessions, messages, tools, commands and tokens.
 
-`index_schema.IS_SESSION` says what counts as a session. A message, a tool call and an answer's
+`index_schema.IS_SESSION` defines what counts as a session. A message, a tool call and an answer's
 tokens count once, however many files have a copy of them (`copies.py`).
 """
 
@@ -42,7 +42,7 @@ _LATEST = "coalesce(ended_at, started_at)"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which sessions are counted, and when."""
+    """Which sessions and which time to count."""
 
     source: str | None = None
     project: str | None = None
@@ -218,7 +218,7 @@ def _token_sums(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[
     sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
     # Warm-ups are not sessions, but their tokens were paid for.
     where = where.replace(IS_SESSION, "true")
-    # Leaves out most answers before they are put together; `where` decides.
+    # Skips most answers outside the time before the expensive grouping; `where` is exact.
     in_time, moments = "true", []
     if scope.since is not None:
         in_time = "coalesce(u.timestamp >= ?, true)"

@@ -1,4 +1,4 @@
-"""What turns texts into vectors: the installed model, or an endpoint."""
+"""Turns texts into vectors, with the installed model or with an endpoint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Embedder(Protocol):
 
 def load_embedder(paths: IndexPaths, settings: SemanticSettings, *, threads: int = 1) -> Embedder:
     """Raises `SemanticUnavailable` if there is nothing to make vectors with."""
-    vectors_name(paths, settings)  # raises
+    vectors_name(paths, settings)  # raises if there is no model
     if settings.url is not None:
         return endpoint_model.EndpointModel(settings)
     model = installed_model(paths)
@@ -39,7 +39,7 @@ def load_embedder(paths: IndexPaths, settings: SemanticSettings, *, threads: int
 
 
 def vectors_name(paths: IndexPaths, settings: SemanticSettings) -> str:
-    """The vectors' name. Those with another name can't be compared with them, and are made again.
+    """The name of the vectors. Vectors with another name can't be compared, and are made again.
 
     Loads nothing. Raises `SemanticUnavailable` if there is nothing to make vectors with.
     """

@@ -1,4 +1,4 @@
-"""An endpoint that speaks OpenAI's API makes the vectors.
+"""Makes vectors with an endpoint that has OpenAI's API.
 
 Texts leave this machine only through here, only if the user has set `url`, and with secrets masked.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 QUERY_SECONDS = 3.0
-"""How long a search waits; then it goes by words alone."""
+"""How long a search waits before it uses words alone."""
 TEXTS_SECONDS = 60.0
 
 
@@ -80,5 +80,5 @@ class EndpointModel:
 
 
 def vectors_name(settings: SemanticSettings) -> str:
-    """Different for endpoints whose vectors can't be compared."""
+    """A name that differs for endpoints whose vectors can't be compared."""
     return f"{settings.model}/{settings.dimensions}@{settings.url}"

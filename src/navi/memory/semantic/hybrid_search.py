@@ -1,8 +1,8 @@
 """A search by words and by meaning.
 
-The score of a session is `scores.combined` of what its best passages score on either side. Those
-with all of the words still come first, so that a search for words loses nothing. Look-ups, searches
-by date and those without a limit go by words alone: they want exactly what has the words.
+A session's score combines the scores of its best passages by words and by meaning (`scores.py`).
+Sessions with all of the words still come first, so that no match by words is lost. Look-ups,
+searches by date and those without a limit use words alone, because they ask for exact matches.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from navi.memory.semantic.vectors.vector_files import Array, Vectors
 
 NEAREST = 100
-"""How many of the nearest passages are looked at."""
+"""How many of the nearest passages are considered."""
 FEWEST_OTHERS = 3
 """Sessions without all of the words get at least this many places."""
 CONTENT_KINDS = tuple(pack_kind(role, "content") for role in ROLES)
@@ -98,12 +98,12 @@ class HybridSearch(Search):
             hits = self._hits(searcher, best, clauses, has_all_words=False)
             return SearchResult(hits, False, goes_by_meaning=True)
         places = min(limit // 2, max(FEWEST_OTHERS, ranking.ENOUGH_SESSIONS - len(first)))
-        after = _first_of_each(rest, others, scores, places, 1)
-        before = _first_of_each(
-            first, complete, scores, limit - len(after), ranking.SHOWN_PER_SESSION
+        last_matches = _first_of_each(rest, others, scores, places, 1)
+        first_matches = _first_of_each(
+            first, complete, scores, limit - len(last_matches), ranking.SHOWN_PER_SESSION
         )
-        hits = self._hits(searcher, before, clauses)
-        hits += self._hits(searcher, after, clauses, has_all_words=False)
+        hits = self._hits(searcher, first_matches, clauses)
+        hits += self._hits(searcher, last_matches, clauses, has_all_words=False)
         return SearchResult(hits, True, goes_by_meaning=True)
 
     def _best(
@@ -115,7 +115,7 @@ class HybridSearch(Search):
         *,
         needs_all: bool,
     ) -> list[Match]:
-        """The best passages by words, whatever their session."""
+        """The best passages by words, not grouped by session."""
         query = self._query(clauses, filters, needs_all=needs_all)
         most = min(ranking.candidates(limit), max(1, searcher.num_docs))
         top = searcher.search(query, most, count=False).hits
@@ -130,7 +130,7 @@ class HybridSearch(Search):
     ) -> list[Match]:
         """The passages' messages in the full-text index, best first, each once.
 
-        Left out are messages that are gone, and those that the filters exclude.
+        Skips messages that are gone, and those that the filters exclude.
         """
         similarities: dict[tuple[int, int | None], float] = {}
         for passage in passages:
@@ -139,7 +139,7 @@ class HybridSearch(Search):
             return []
         query = Query.boolean_query(
             [
-                (Occur.Must, _any([self._message(*place) for place in similarities])),
+                (Occur.Must, _any([self._message(*message) for message in similarities])),
                 (Occur.Must, _any([self._range("what", each, each) for each in CONTENT_KINDS])),
                 *((Occur.Must, each) for each in filters),
             ]
@@ -153,8 +153,8 @@ class HybridSearch(Search):
             strict=True,
         )
         matches = []
-        for session, place, address in rows:
-            number, (idx, _) = int(session or 0), unpack_position(int(place or 0))
+        for session, position, address in rows:
+            number, (idx, _) = int(session or 0), unpack_position(int(position or 0))
             if (similarity := similarities.get((number, idx))) is not None:
                 matches.append(Match(similarity, number, address))
         return sorted(matches, key=lambda match: -match.score)
@@ -166,7 +166,7 @@ class HybridSearch(Search):
         return Query.boolean_query([(Occur.Must, in_session), (Occur.Must, at_position)])
 
     def _scope(self, searcher: tantivy.Searcher, filters: Filters) -> Scope:
-        """Which vectors to compare: those that pass the filters. `_located` has the last word."""
+        """Which vectors to compare. `_located` then applies the filters exactly."""
         sessions = self._sessions_in(searcher, filters)
         return Scope(
             sessions=None if sessions is None else frozenset(sessions),
@@ -178,7 +178,7 @@ class HybridSearch(Search):
 
 
 def goes_by_meaning(clauses: Sequence[Clause]) -> bool:
-    """Whether a query with these clauses is searched by meaning, too."""
+    """Whether a query with these clauses is also searched by meaning."""
     return bool(clauses) and not ranking.is_look_up(clauses)
 
 

@@ -1,4 +1,4 @@
-"""Opens a search by words and by meaning, or one by words alone and the reason.
+"""Opens a search by words and by meaning, or else one by words alone, with the reason.
 
 Loading a model takes a moment, so a process that searches often keeps a `SearchOpener`.
 """
@@ -30,9 +30,9 @@ MOST_QUERIES = 256
 class OpenSearch:
     search: Search
     problem: NaviError | None
-    """Why it goes by words alone; None if it doesn't."""
+    """Why it uses words alone; None if it doesn't."""
     pending: int = 0
-    """Sessions that had no vectors yet when some were last made."""
+    """Sessions that still lacked vectors when vectors were last made."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class SearchOpener:
     _lock: Lock = field(default_factory=Lock)
 
     def open(self, paths: IndexPaths, alpha: float | None = None) -> OpenSearch:
-        """A search that sees the index and the vectors as they are now."""
+        """A search of the index and the vectors in their current state."""
         try:
             settings = semantic_settings()
             name = vectors_name(paths, settings)
@@ -59,7 +59,7 @@ class SearchOpener:
         return OpenSearch(HybridSearch(paths, meaning), None, vectors.manifest.pending)
 
     def unload(self) -> None:
-        """Give the model's memory back; the next search loads it again."""
+        """Free the model's memory; the next search loads the model again."""
         with self._lock:
             self._embedder = None
             self._queries.clear()

@@ -11,7 +11,7 @@ Key = TypeVar("Key")
 def combined(
     words: Mapping[Key, float], vectors: Mapping[Key, float], alpha: float
 ) -> dict[Key, float]:
-    """The score of whatever either side found, best first. A side that didn't find it gives 0."""
+    """The combined score of each key, best first. A key missing on one side scores 0 there."""
     by_words, by_vectors = normalised_words(words), normalised_similarities(vectors)
     scores = {
         key: alpha * by_vectors.get(key, 0.0) + (1 - alpha) * by_words.get(key, 0.0)
@@ -21,7 +21,7 @@ def combined(
 
 
 def normalised_words(scores: Mapping[Key, float]) -> dict[Key, float]:
-    """Shares of the best score: the scores of words begin at 0, but have no upper limit."""
+    """Shares of the best score, because scores of words have no upper limit."""
     best = max(scores.values(), default=0.0)
     return {key: score / best for key, score in scores.items()} if best > 0 else dict(scores)
 

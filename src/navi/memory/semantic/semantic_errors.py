@@ -1,4 +1,4 @@
-"""Why something can't be searched by meaning."""
+"""Why a search by meaning is not possible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from navi.base.errors import NaviError
 
 
 class SemanticUnavailable(NaviError):
-    """Searches go by words alone, and say why."""
+    """Searches use words alone, and report this error."""
 
     kind, http_status = "semantic_unavailable", 503
 

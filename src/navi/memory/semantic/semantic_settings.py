@@ -25,7 +25,7 @@ class SemanticSettings:
     is_enabled: bool = True
     alpha: float = DEFAULT_ALPHA
     url: str | None = None
-    """Of an endpoint that speaks OpenAI's API, up to `/v1`. None for the installed model."""
+    """The address of an endpoint with OpenAI's API, up to `/v1`. None for the installed model."""
     model: str = ENDPOINT_MODEL
     dimensions: int = ENDPOINT_DIMENSIONS
     key_env: str = "OPENAI_API_KEY"

@@ -1,4 +1,4 @@
-"""Whether searches go by meaning, and how much lacks vectors. For `doctor` and the page."""
+"""Whether search by meaning works, and how many sessions lack vectors."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SemanticState:
     model: str
-    """What makes the vectors, for people; empty without a model."""
+    """The name to show for the model; empty without one."""
     problem: NaviError | None
     """Why nothing can be searched by meaning; None if it can."""
     is_wanted: bool
     """False if nobody has installed a model or configured an endpoint."""
     passages: int = 0
-    """That have vectors."""
+    """How many passages have vectors."""
     pending_sessions: int = 0
     pending_messages: int = 0
     """All messages of those sessions, although some of them may have vectors."""

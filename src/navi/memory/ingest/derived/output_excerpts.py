@@ -1,10 +1,10 @@
-"""What is kept of a tool's output: its beginning, its end and the lines that look like errors.
+"""Shortens a tool's output to its beginning, its end and the lines that look like errors.
 
-Outputs are several times as long as everything that is said. Most of one is files and listings that
-nobody looks for; what people remember of it is how it began, how it ended and what went wrong.
+Outputs are several times as long as all messages together. Most of it is files and listings that
+nobody searches for; people remember how an output began, how it ended and what went wrong.
 
-Half a secret could not be recognised and masked later, so whatever is cut within a line or a key is
-masked first.
+Half a secret can't be recognised and masked later, so text is masked before it is cut within a line
+or a key.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ MOST_ERRORS = 4
 LONGEST_LINE = 160
 MARGIN = 1024
 """How far beyond a cut to look for the rest of a secret."""
-OF_SEVERAL_LINES = ("PRIVATE KEY", "\ndata:", "\nstringData:", "not shown again")
-"""Text that marks the lines below it as secret; a cut between lines could lose it."""
+MULTILINE_SECRETS = ("PRIVATE KEY", "\ndata:", "\nstringData:", "not shown again")
+"""Text that marks the lines below it as secret. A cut could separate it from them."""
 SEARCH_LENGTH = 16 * 1024
 """How many characters after the head, and before the tail, are searched for errors."""
-SIGNS = (
+ERROR_WORDS = (
     *("error", "err ", "err!", "fail", "exception", "panic", "fatal", "abort", "killed"),
     *("denied", "refused", "rejected", "not found", "no such", "cannot", "can't", "could not"),
     *("couldn't", "unable to", "undefined", "unknown", "invalid", "not supported", "unsupported"),
     *("missing", "timed out", "timeout", "conflict", "warning", "deadlock", "duplicate"),
 )
-"""Words by which a line is taken for an error, in lower case."""
+"""A line with one of these words is taken for an error. All are in lower case."""
 GAP = "\n…\n"
 
 
@@ -36,7 +36,7 @@ def excerpt(output: str) -> str:
     text = output.strip()
     if len(text) <= WHOLE:
         return text
-    if any(sign in text for sign in OF_SEVERAL_LINES):
+    if any(marker in text for marker in MULTILINE_SECRETS):
         text = mask(text)
     end = text.rfind("\n", HEAD // 2, HEAD)
     start = text.find("\n", len(text) - TAIL, len(text) - TAIL // 2)
@@ -51,17 +51,17 @@ def excerpt(output: str) -> str:
 
 def _error_lines(text: str) -> list[str]:
     """The last few different lines that look like errors, in order, each with the line after it.
-    The last ones say most about how it ended."""
+    The last ones matter most."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # a few letters get longer
+    if len(lowered) != len(text):  # a few letters get longer in lower case
         text = lowered
     starts = set()
-    for sign in SIGNS:
-        if sign not in lowered:  # several times as fast as searching backwards
+    for word in ERROR_WORDS:
+        if word not in lowered:  # several times as fast as searching backwards
             continue
         end = len(lowered)
         for _ in range(MOST_ERRORS):
-            position = lowered.rfind(sign, 0, end)
+            position = lowered.rfind(word, 0, end)
             if position < 0:
                 break
             end = lowered.rfind("\n", 0, position) + 1

@@ -17,9 +17,9 @@ SHORTEST_CUT = 120
 LONGEST_TEXT = 4_000
 """How many characters at the start of a text are searched for a title."""
 MESSAGES_PER_ROLE = 20
-"""How many are read from DuckDB: nobody remembers a session by what came later."""
+"""How many messages are read from DuckDB. Nobody remembers a session by its later messages."""
 
-# Ranks: where a title can come from, best first. `PROGRAM` is what the agent program added.
+# Ranks: where a title can come from, best first. `PROGRAM` is text that the agent program added.
 PERSON, COMMAND, ANSWER, PROGRAM, THOUGHT, CALL = range(6)
 
 INJECTED = (
@@ -138,7 +138,7 @@ def _hint(role: str, content: str | None, thinking: str | None) -> Hint | None:
 
 
 def _without_injected(text: str) -> str:
-    """The text without what programs put in front of it; empty if nothing is left."""
+    """The text without what programs inserted before it; empty if nothing is left."""
     _, marker, request = text.partition(IDE_REQUEST)
     text = (request if marker else text).lstrip()
     while tag := _INJECTED_TAG.match(text):

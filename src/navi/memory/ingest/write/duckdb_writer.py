@@ -1,4 +1,4 @@
-"""Writes parts of files to DuckDB, and says what has to change in the full-text index."""
+"""Writes parts of files to DuckDB, and returns the changes for the full-text index."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def _counts(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, Counts]
 def _titles(
     connection: DuckDBPyConnection, parts_by_session: dict[str, list[FilePart]]
 ) -> dict[str, str | None]:
-    """Each session's title: its agent's, else one made from its messages. If an earlier pass
+    """Each session's title: the agent's, or else one derived from its messages. If an earlier pass
     indexed the session's start, its messages are read from DuckDB."""
     titles: dict[str, str | None] = {}
     ids_in_duckdb = []

@@ -1,4 +1,4 @@
-"""Prepares texts for the full-text index, quickly. `words.py` says what the fields hold."""
+"""Prepares texts for the full-text index, quickly. `words.py` describes the fields."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _CLASSES = bytes(
 
 
 def folded(text: bytes) -> tuple[str, str]:
-    """A UTF-8 text and its hidden parts, both ready for `FOLDED_ANALYZER`.
+    """The fields `text` and `parts` of a UTF-8 text, both ready for `FOLDED_ANALYZER`.
 
-    Nearly all texts are plain ASCII but for some signs. Python folds those far faster than the
-    analyzer.
+    Apart from a few signs, nearly all texts are plain ASCII, which Python folds far faster than
+    the analyzer.
     """
     if not text.isascii():
         text = _signs.sub(" ", text.decode()).encode()
@@ -50,7 +50,7 @@ def folded(text: bytes) -> tuple[str, str]:
 
 
 def parts(text: str) -> str:
-    """What the field `parts` holds for `text`, before analysis; often nothing."""
+    """The field `parts` of `text`, before analysis; often empty."""
     inner_words = _inner_words(text.encode("ascii", "replace"))
     if emoji := emoji_in(text):
         inner_words = " ".join([*map(emoji_word, emoji), inner_words])

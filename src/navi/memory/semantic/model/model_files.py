@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MODEL, TOKENIZER, DESCRIPTION = "model.onnx", "tokenizer.json", "model.json"
 CONVERSION_VERSION = 1
-"""Increase it when a conversion gives other vectors: they are then made again."""
+"""Increase it when the conversion changes the vectors. They are then made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def model_folder(paths: IndexPaths) -> Path:
 
 
 def installed_model(paths: IndexPaths) -> InstalledModel | None:
-    """None if there is none. The description is written last, so the other files are whole."""
+    """The model, if one is installed. Its description is written last, so it is complete."""
     folder = model_folder(paths)
     try:
         values = json.loads((folder / DESCRIPTION).read_bytes())
@@ -58,7 +58,7 @@ def describe(folder: Path, model: InstalledModel) -> None:
 
 
 def remove_model(paths: IndexPaths) -> InstalledModel | None:
-    """Removes the model, and what an interrupted install left. Returns what was there."""
+    """Remove the model and leftovers of interrupted installations. Returns the removed model."""
     model = installed_model(paths)
     if paths.models.exists():
         shutil.rmtree(paths.models)

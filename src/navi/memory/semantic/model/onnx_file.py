@@ -1,6 +1,6 @@
 """Writes an ONNX file: a few nested records in protobuf's format.
 
-The package `onnx` would do the same, but weighs 22 MB and is needed once.
+The package `onnx` could do this, but takes 22 MB and would be needed only once.
 """
 
 from __future__ import annotations

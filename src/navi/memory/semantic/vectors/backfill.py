@@ -1,7 +1,7 @@
 """Makes the vectors that are missing, the newest sessions first.
 
-What is missing is not written down anywhere: it follows from comparing DuckDB with the vectors. So
-nothing is lost when this stops at any point, and the next run continues there.
+Missing vectors are found by comparing DuckDB with the existing vectors; there is no stored list. So
+a run may stop at any point, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MESSAGES_READ = 5_000
 BATCH = 64
 """Passages between two commits: about a second's work for one core."""
 
-PENDING = (
+SESSIONS = (
     "SELECT id, source, message_count, epoch_us(indexed_at), file_mtime, file_size FROM sessions "
     "WHERE message_count > 0 AND NOT is_warmup "
     "ORDER BY coalesce(ended_at, started_at, indexed_at) DESC"
@@ -65,7 +65,7 @@ class NewPassage(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BackfillProgress:
     passages: int
-    """Made so far."""
+    """How many vectors were made so far."""
     messages: int
     all_messages: int
     """Of the sessions that lacked vectors when the run began."""
@@ -106,8 +106,8 @@ class Backfill:
             )
             pending, gone = self._pending(writer.vectors)
             if len(gone) or len(pending) != writer.vectors.manifest.pending:
-                nothing = _nothing(self.embedder.dimensions)
-                writer.append(*nothing, dead=gone, pending=len(pending))
+                no_rows = _no_rows(self.embedder.dimensions)
+                writer.append(*no_rows, dead=gone, pending=len(pending))
             self._sessions = len(pending)
             self._all_messages = sum(session.messages for session in pending)
             for group in _groups(pending):
@@ -133,7 +133,7 @@ class Backfill:
         return pending, np.flatnonzero(gone)
 
     def _fill(self, writer: VectorWriter, group: list[Session]) -> None:
-        """Make what these sessions lack. Each is complete only once all its passages are there."""
+        """Make these sessions' missing vectors. A session is complete once none is missing."""
         by_id = {session.id: session for session in group}
         with database.reading(self.paths) as connection:
             rows = connection.execute(MESSAGES, [list(by_id)]).fetchall()
@@ -166,7 +166,7 @@ class Backfill:
         dead: list[int],
         complete: list[Session],
     ) -> None:
-        places, rows = _nothing(self.embedder.dimensions)
+        places, rows = _no_rows(self.embedder.dimensions)
         if batch:
             places = _places(batch)
             rows, places["scale"] = self._vectors(writer.vectors, batch)
@@ -186,28 +186,28 @@ class Backfill:
             made = dict(zip(texts, zip(rows, scales.tolist(), strict=True), strict=True))
         self.result.passages += len(texts)
         self.result.reused += len(batch) - len(texts)
-        both = [made.get(each.digest) or originals[each.digest] for each in batch]
-        return np.array([row for row, _ in both], np.int8), np.array(
-            [scale for _, scale in both], np.float32
+        rows_and_scales = [made.get(each.digest) or originals[each.digest] for each in batch]
+        return np.array([row for row, _ in rows_and_scales], np.int8), np.array(
+            [scale for _, scale in rows_and_scales], np.float32
         )
 
 
 def sessions_in(paths: IndexPaths) -> list[Session]:
-    """All sessions in which something was said, newest first."""
+    """All sessions with messages, newest first."""
     with database.reading(paths) as connection:
-        rows = connection.execute(PENDING).fetchall()
+        rows = connection.execute(SESSIONS).fetchall()
     return [Session(id, source, count, _stamp(count, *rest)) for id, source, count, *rest in rows]
 
 
 def stamps_in(vectors: Vectors) -> dict[int, int]:
-    """By session number the state in which the session was complete; the latest one counts."""
+    """By session number, the stamp with which the session's vectors were last complete."""
     return dict(
         zip(vectors.sessions["session"].tolist(), vectors.sessions["stamp"].tolist(), strict=True)
     )
 
 
 def _stamp(*state: Any) -> int:
-    """Another number for each state of a session's row."""
+    """A number that changes with the session's row."""
     return int.from_bytes(blake2b(repr(state).encode(), digest_size=8).digest(), "little")
 
 
@@ -272,5 +272,5 @@ def _originals(vectors: Vectors, digests: set[int]) -> dict[int, tuple[Array, fl
     }
 
 
-def _nothing(dimensions: int) -> tuple[Array, Array]:
+def _no_rows(dimensions: int) -> tuple[Array, Array]:
     return new_places(0), np.zeros((0, dimensions), np.int8)

@@ -16,7 +16,7 @@ from navi.memory.semantic.vectors.vector_writer import signs
 CANDIDATES = 1000
 """How many rows to compare number by number."""
 LEAST_SIMILARITY = 0.2
-"""What is less similar has nothing to do with the query."""
+"""Less similar passages have nothing to do with the query."""
 CHUNK_ROWS = 65_536
 """Small enough for a processor's cache."""
 
@@ -93,7 +93,7 @@ def _candidates(vectors: Vectors, query: Array, chosen: Array | None) -> Array:
         part = slice(start, min(start + CHUNK_ROWS, count))
         bits = vectors.bits[part] if chosen is None else vectors.bits[chosen[part]]
         distances[part] = _sums(np.bitwise_count(bits ^ pattern))
-    # There are few distances, so counting them is quicker than sorting the rows.
+    # There are few different distances, so counting them is quicker than sorting the rows.
     counts = np.cumsum(np.bincount(distances))
     best = np.flatnonzero(distances <= np.searchsorted(counts, CANDIDATES))
     return best if chosen is None else chosen[best]

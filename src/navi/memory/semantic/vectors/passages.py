@@ -1,4 +1,4 @@
-"""Cuts what was said into passages of about a thousand characters, one for each vector."""
+"""Cuts messages into passages of about a thousand characters, one for each vector."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ LENGTH = 1000
 SHORTEST = 500
 """A passage ends at a paragraph, a line, a sentence or a word, but not before this length."""
 MOST = 24
-"""Per message. What is longer was pasted, and its words can be searched."""
+"""Per message. The rest is pasted text, which can still be searched by its words."""
 ENDS = ("\n\n", "\n", ". ", " ")
 
 
 def passages(text: str) -> list[str]:
-    """The passages of a message. A single word says too little to have a meaning."""
+    """The passages of a message. None for a single word, which has too little meaning."""
     text = text.strip()
     if len(text.split(maxsplit=2)) < 2:
         return []
@@ -33,7 +33,7 @@ def versioned(model: str) -> str:
 
 
 def digest(passage: str) -> int:
-    """A number that tells one passage's text from another's."""
+    """A number that identifies a passage's text."""
     data = passage.encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 

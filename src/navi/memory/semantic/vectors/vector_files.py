@@ -1,8 +1,8 @@
 """The files of the vectors: `recall.vectors` beside the full-text folder.
 
-`vectors.json` says which model made them and how many there are; it is replaced as a whole. The
-other files are only appended to, so whatever goes beyond those numbers was left by a process that
-was killed, and is ignored. All files can be made again from DuckDB.
+`vectors.json` has the model's name and the number of rows, and is replaced as a whole. The other
+files are only appended to, so rows beyond that number were left by a killed process, and are
+ignored. All files can be made again from DuckDB.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLACE = np.dtype(
     ]
 )
 SESSION = np.dtype([("session", "<u8"), ("stamp", "<u8")])
-"""A session whose passages all have vectors, and the state of the session that this is about."""
+"""A session whose passages all have vectors, and its stamp (`backfill`) at that time."""
 NO_TIME = np.iinfo(np.int64).min
 
 Array = np.ndarray[Any, Any]
@@ -47,7 +47,7 @@ class Manifest:
     sessions: int = 0
     dead: int = 0
     pending: int = 0
-    """Sessions that lacked vectors when these were last written. `backfill` finds out anew."""
+    """Sessions that lacked vectors when these were last written. `backfill` counts them again."""
 
     def sizes(self) -> dict[str, int]:
         """The size of each file in bytes, by its name without the generation."""

@@ -22,7 +22,7 @@ def writing(folder: Path, now: datetime, doing: str) -> AbstractContextManager[N
 
 @contextmanager
 def foreground(folder: Path, now: datetime, doing: str) -> Iterator[None]:
-    """Do what a person asked for, while the background waits."""
+    """Run a person's command while the background waits."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with index_lock.exclusive(folder / FOREGROUND, doing, now):
         # Once this can be taken, the background has stopped.

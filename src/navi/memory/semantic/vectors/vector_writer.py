@@ -1,4 +1,4 @@
-"""Appends to the files of the vectors. One process at a time does, under the folder's lock."""
+"""Appends to the files of the vectors. The caller holds the folder's lock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VectorWriter:
 
     @classmethod
     def open(cls, folder: Path, model: str, dimensions: int) -> VectorWriter:
-        """Removes what a killed process left, and vectors of another model."""
+        """Remove data that a killed process left, and vectors of another model."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         manifest, vectors = read_manifest(folder), open_vectors(folder)
         is_usable = vectors is not None and (
@@ -115,7 +115,7 @@ class VectorWriter:
 
 
 def quantized(vectors: Array) -> tuple[Array, Array]:
-    """Rows of 8-bit integers, and what to multiply each of them by."""
+    """Rows of 8-bit integers, and the scale of each row."""
     scales = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-9) / LARGEST
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
