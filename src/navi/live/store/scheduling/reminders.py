@@ -46,7 +46,7 @@ def register(connection: Connection, new: Registration) -> Registration:
 
 
 def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
-    """Start the reminder that a delivered message asks for; if several do, that of the last."""
+    """Start the reminder that a delivered message asks for. If several do, the last one counts."""
     requests = [each for each in delivered if each.remind_soft_threshold is not None]
     if not requests:
         return
