@@ -76,7 +76,7 @@ def conversation(connection: Connection, session: Session) -> Conversation | Non
 
 
 def session_id_of(connection: Connection, agent_session_id: str) -> str | None:
-    """The id of the session that an agent knows by its own id; the newest if two agents do."""
+    """The id of the session with this agent's own id; the newest if two agents use the same id."""
     session_id: str | None = connection.execute(
         select(agent_sessions.c.session_id)
         .where(agent_sessions.c.agent_session_id == agent_session_id)
@@ -142,7 +142,7 @@ def adopt(
     now: datetime,
     limit: int | None = None,
 ) -> Session:
-    """Return the session that the agent knows by this id. If there is none, create `new`."""
+    """Return the session with this agent's own id. If there is none, create `new`."""
     session_id = session_id_of(connection, agent_session_id)
     if session_id is None:
         sessions.create(connection, new, limit)

@@ -541,7 +541,7 @@ def _notify_person(
     now: datetime,
 ) -> None:
     if ending.outcome is Outcome.STOPPED:
-        # Whoever stopped it knows already.
+        # The person or agent who stopped it needs no notification.
         return
     notification = of_turn(session, turn_id, ending.error or answer, now)
     if notification is not None:

@@ -258,7 +258,7 @@ def _translate(dialect: Dialect, error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
             "someone else made the same change at the same moment",
-            hint="check whether it has the result you want, or try again",
+            hint="check the current state, or try again",
         )
     if dialect.is_unavailable(error):
         return StoreUnavailable(
