@@ -155,7 +155,7 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
     assert prompts == [
         f'[sm] {name} ({session_id}) received your message: "[[say: built]]"',
         f'[sm] {name} ({session_id}) has stopped after your message: "[[say: built]]"\n'
-        "It said last:\nbuilt",
+        "Its last message:\nbuilt",
     ]
     refused = person.refused("send", name, "x", "--notify-on-delivery", code=2)
     assert "only an agent can be notified of the delivery" in refused

@@ -351,7 +351,7 @@ async def test_what_was_missed_while_no_server_ran_is_caught_up_as_configured(
         assert current.missed_count == sum(missed for _, missed in states)
     if catch_up == "once":
         [run] = await _runs_of(start, automation)
-        assert "Missed before, not run: 4" in str(run.rendered_prompt)
+        assert "Earlier occurrences that were missed: 4" in str(run.rendered_prompt)
         assert "(10 minutes late)" in str(run.rendered_prompt)
 
 

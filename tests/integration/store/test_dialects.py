@@ -120,7 +120,7 @@ async def test_a_listener_hears_that_another_process_wrote(
     def write() -> None:
         with engine.begin() as connection:
             dialect.notify(connection, "another", [("navi_work", "")])
-        dialect.ring(database_url)
+        dialect.wake_server(database_url)
 
     listening = asyncio.create_task(
         dialect.listen(database_url, ["navi_work"], "me", lambda _channel, _payload: heard.set())

@@ -182,7 +182,7 @@ async def test_the_sender_is_told_of_delivery_and_of_the_end(world: World) -> No
     _, stopped = await notices(world, sender)
     assert stopped.text.splitlines() == [
         f'[sm] {named} has stopped after your message: "build it"',
-        "It said last:",
+        "Its last message:",
         "it is built",
     ]
     assert stopped.metadata == {"notice": "stopped", "input_id": input_id}

@@ -83,7 +83,7 @@ async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_say
     assert await claimed(world, session, late)
     begun = await world.begin(session)
     assert begun is not None
-    assert "Missed before, not run: 10" in (begun.turn.input.prompt or "")
+    assert "Earlier occurrences that were missed: 10" in (begun.turn.input.prompt or "")
     await end(world, begun, Ending(Outcome.OK))
 
     after = await newest(world, session)
@@ -141,7 +141,7 @@ async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_be
     after = await newest(world, session)
     assert (after.due_at, after.missed_count) == (recall.due_at + 4 * MINUTE, 3)
     assert begun is not None
-    assert "Missed before, not run: 3" in (begun.turn.input.prompt or "")
+    assert "Earlier occurrences that were missed: 3" in (begun.turn.input.prompt or "")
 
 
 async def test_a_beat_skipped_during_a_turn_that_is_given_back_stays_skipped(world: World) -> None:

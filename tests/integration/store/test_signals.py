@@ -117,14 +117,14 @@ async def test_a_ring_beside_sqlite_is_heard_once(
 ) -> None:
     monkeypatch.setattr(sqlite, "BELL_CHECK_SECONDS", 0.01)
     url = sqlite_url(tmp_path / "navi.sqlite3")
-    signals.ring(url)
+    signals.wake_server(url)
     queue: Heard = asyncio.Queue()
     listening = asyncio.create_task(
         signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
     )
     # It has read the bell's old value.
     await asyncio.sleep(0)
-    signals.ring(url)
+    signals.wake_server(url)
     assert {await next_of(queue) for _ in signals.CHANNELS} == MISSED
     assert queue.empty()
     listening.cancel()

@@ -175,7 +175,7 @@ def test_what_is_not_taken_over_is_noted() -> None:
     ignored, switch = jobs.notes
     assert "deleteAfterRun is ignored" in ignored
     assert "sm automation remove a1b2c3d4" in ignored
-    assert switch == "dream is Navi's own: the setting [automations] dream switches it on"
+    assert switch == "dream is built into Navi: the setting [automations] dream enables it"
 
 
 def test_the_second_of_two_jobs_with_one_id_is_refused() -> None:

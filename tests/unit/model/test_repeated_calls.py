@@ -14,7 +14,7 @@ def call(result: str = "pending", is_error: bool = False, **arguments: Any) -> T
 
 
 def noticed(calls: RepeatedCalls, *seen: ToolFinished) -> list[bool]:
-    return [calls.see(each) for each in seen]
+    return [calls.record(each) for each in seen]
 
 
 def test_the_call_that_reaches_the_limit_is_noticed_once() -> None:

@@ -21,7 +21,7 @@ from navi.live.model.usage_limit import (
     continued_inputs,
     gave_up_words,
     reports,
-    take_place,
+    take_slot,
 )
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -120,17 +120,17 @@ def test_sessions_go_on_one_after_the_other_the_first_well_ahead() -> None:
     limit = limited(NOON + HOUR)
     slots = []
     for _ in range(4):
-        place, limit = take_place(limit, POLICY)
+        place, limit = take_slot(limit, POLICY)
         slots.append(place - NOON - HOUR - POLICY.margin)
     lead, step = POLICY.lead, POLICY.spacing
     assert slots == [timedelta(0), lead, lead + step, lead + 2 * step]
 
 
 def test_when_a_limit_lasts_longer_its_places_are_given_out_again() -> None:
-    _, limit = take_place(limited(NOON + HOUR), POLICY)
+    _, limit = take_slot(limited(NOON + HOUR), POLICY)
     later = met(limit, NOON + HOUR + MINUTE, NOON + 2 * HOUR)
     assert later is not None
-    assert take_place(later, POLICY)[0] == NOON + 2 * HOUR + POLICY.margin
+    assert take_slot(later, POLICY)[0] == NOON + 2 * HOUR + POLICY.margin
 
 
 FROM_PEOPLE = (Origin.USER, Origin.ANSWER)

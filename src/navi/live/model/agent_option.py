@@ -1,4 +1,4 @@
-"""An agent that a new session could have."""
+"""An agent to offer for a new session."""
 
 from __future__ import annotations
 

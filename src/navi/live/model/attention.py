@@ -1,4 +1,4 @@
-"""Whether a session needs a person, in one word; and what a person has seen of it."""
+"""Whether a session needs a person, and whether a person has seen its latest output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Attention(StrEnum):
     FINISHED = "finished"
     """Its last turn ended, nothing is queued, and no person has looked since."""
     UNREAD = "unread"
-    """It said something new, and is still working."""
+    """It has new output, and is still working."""
 
 
 NEEDS_PERSON = frozenset({Attention.WAITING, Attention.FAILED, Attention.FINISHED})
@@ -29,7 +29,7 @@ FAILURES = frozenset({Outcome.ERROR, Outcome.DENIED, Outcome.MAX_ITERATIONS, Out
 def attention_of(session: Session) -> Attention | None:
     """What a person should know about the session; None if there is nothing new.
 
-    Answers of a child session are for its parent, unless a person wanted to be notified.
+    Answers of a child session are for its parent, unless a person asked to be notified.
     """
     if session.state is SessionState.WAITING or session.waiting_for is not None:
         return Attention.WAITING
@@ -39,8 +39,8 @@ def attention_of(session: Session) -> Attention | None:
         return Attention.FAILED
     if session.parent_id is not None and not session.notify_person:
         return None
-    goes_on = session.state is SessionState.RUNNING or session.has_queue
-    return Attention.UNREAD if goes_on else Attention.FINISHED
+    is_working = session.state is SessionState.RUNNING or session.has_queue
+    return Attention.UNREAD if is_working else Attention.FINISHED
 
 
 def is_listed(session: Session) -> bool:
@@ -49,8 +49,7 @@ def is_listed(session: Session) -> bool:
 
 
 def after_input(session: Session, new: NewInput) -> Session:
-    """The session after this input. A person who writes or answers has seen it, and wants it
-    listed."""
+    """The session after this input. One from a person marks it as read and un-archives it."""
     if new.origin not in (Origin.USER, Origin.ANSWER) or new.is_continuation:
         return session
     return replace(session, unread=False, notify_person=False, archived=False)
@@ -64,9 +63,9 @@ def after_turn(
     notifies_person: bool,
     retry_at: datetime | None = None,
 ) -> Session:
-    """The session after a turn. A turn that somebody stopped is no news.
+    """The session after a turn. A turn that somebody stopped does not mark it as unread.
 
-    `retry_at` is set if its work continues once a usage limit has reset.
+    `retry_at` is set if the turn met a usage limit and its work continues later.
     """
     has_failed = outcome in FAILURES and retry_at is None
     is_news = outcome is not Outcome.STOPPED and (has_messages or has_failed)
@@ -80,7 +79,6 @@ def after_turn(
 
 
 def _has_failed(session: Session) -> bool:
-    """Whether its last turn failed. A turn that met a limit has not failed while its work can go
-    on."""
+    """Whether its last turn failed. One that met a limit has not failed if it will be retried."""
     is_retried = session.last_outcome is Outcome.LIMIT and session.limited_until is not None
     return session.last_outcome in FAILURES and not is_retried

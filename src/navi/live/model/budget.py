@@ -1,4 +1,4 @@
-"""How much sessions, automations and a day's work may use, in tokens or in estimated dollars.
+"""Budgets: the tokens or estimated dollars that a session, an automation or a day may use.
 
 A budget counts from the moment it is set. A session's budget includes the sessions that it starts.
 """
@@ -33,7 +33,7 @@ _AMOUNT = re.compile(
 )
 _PER_DAY = re.compile(r"\s*(?:/|\bper\b|\ba\b)\s*day$")
 _FACTORS = {None: 1, "k": 1_000, "m": 1_000_000}
-AMOUNT_HINT = "like 2usd, 0.50usd, 500k tokens or 1.5m tokens; with /day, for each day"
+AMOUNT_HINT = "use e.g. 2usd, 0.50usd, 500k tokens or 1.5m tokens; for a daily budget, add /day"
 
 
 class Scope(StrEnum):
@@ -81,7 +81,7 @@ class BudgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnUse:
-    """What one turn has used."""
+    """The tokens and dollars that one turn has used."""
 
     tokens: int
     """Without tokens that were read from the vendor's cache."""
@@ -92,7 +92,7 @@ class TurnUse:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An allowance and what was used of it."""
+    """An allowance, and how much of it is used."""
 
     scope: Scope
     owner_id: str
@@ -114,9 +114,9 @@ class Budget:
     day: str | None = None
     """The day that a daily budget is counting."""
     paused_until: datetime | None = None
-    """Until when inputs wait for it; None if it was not used up at the last check."""
+    """When waiting inputs may continue; None if it was not used up at the last check."""
     question_id: str | None = None
-    """The question whether to raise it."""
+    """The question that asks a person to raise it."""
     asks: int = 0
     """How many times a person was asked to raise it."""
 
@@ -138,21 +138,21 @@ class Budget:
 
     @property
     def cannot_count(self) -> bool:
-        """Whether it is in dollars alone, and the cost of some turns is unknown.
+        """Whether it is only in dollars, and the cost of some turns is unknown.
 
-        A daily budget counts what it can: one session's model must not stop all the others.
+        Never true of a user's daily budget: one session's model must not stop all the others.
         """
         is_in_dollars = self.dollars is not None and self.tokens is None
         return is_in_dollars and self.unpriced_turns > 0 and self.scope is not Scope.USER
 
-    def limited_by(self, usual: Amount) -> Budget:
-        """The budget, with the default allowance for a day if it has none of its own."""
+    def limited_by(self, default: Amount) -> Budget:
+        """The budget. A user's daily budget without an allowance gets the default one."""
         if self.scope is not Scope.USER or not Amount(self.tokens, self.dollars).is_none:
             return self
-        return replace(self, tokens=usual.tokens, dollars=usual.dollars)
+        return replace(self, tokens=default.tokens, dollars=default.dollars)
 
     def on(self, day: str) -> Budget:
-        """The budget on this day; nothing is used yet if the day is new."""
+        """The budget on this day. On a new day, none of a daily budget is used."""
         if not self.daily or self.day == day:
             return self
         return replace(
@@ -210,16 +210,16 @@ def after_turn(budget: Budget, use: TurnUse) -> Budget:
 
 
 def why_exhausted(budget: Budget) -> str | None:
-    """Why nothing more may be used, in words; None if something may."""
-    limit, whose = budget.limit, _whose(budget)
+    """Why the budget is exhausted, in words; None if it isn't."""
+    limit, name = budget.limit, _name(budget)
     if budget.cannot_count:
         return f"{unknown_price(budget.unpriced_model)}; set a token budget"
     if limit.dollars is not None and budget.used_dollars >= limit.dollars:
         used = _dollars(budget.used_dollars)
-        return f"{whose} of {_dollars(limit.dollars)} is used up ({used} used)"
+        return f"{name} of {_dollars(limit.dollars)} is used up ({used} used)"
     if limit.tokens is not None and budget.used_tokens >= limit.tokens:
         used = _tokens(budget.used_tokens)
-        return f"{whose} of {_tokens(limit.tokens)} is used up ({used} used)"
+        return f"{name} of {_tokens(limit.tokens)} is used up ({used} used)"
     return None
 
 
@@ -262,17 +262,17 @@ def question_about(budget: Budget, reason: str) -> NewQuestion:
     limit = Amount(budget.tokens, budget.dollars)
     raising = _RAISE_BY + _only_exhausted(budget, limit).in_words()
     example = "5usd" if budget.tokens is None else "200k tokens"
-    then = "Everything that waits continues as soon as it is raised"
+    then = "Waiting work continues when you raise the budget"
     if budget.daily:
         then += ", or tomorrow"
     return NewQuestion(
         kind=QuestionKind.CHOICE,
         title=reason[:1].upper() + reason[1:],
         call_id=f"{BUDGET_CALL}{budget.key}:{budget.asks}",
-        detail=f"{then}. Another amount, such as {example}, raises it by that much.",
+        detail=f"{then}. To raise it by another amount, answer with one, such as {example}.",
         options=(
             Option(UNCOUNTED if budget.cannot_count else raising),
-            Option(STOP, "It stays paused, and nothing is lost."),
+            Option(STOP, "The work stays paused; nothing is lost."),
         ),
         allow_free_text=True,
         outlives_turn=True,
@@ -281,9 +281,9 @@ def question_about(budget: Budget, reason: str) -> NewQuestion:
 
 
 def after_answer(budget: Budget, answer: QuestionAnswer) -> Budget | None:
-    """The budget as the answer changes it; None if it stays used up.
+    """The budget after the answer; None if it was not raised.
 
-    Raises `InvalidInput` if the answer names no usable amount.
+    Raises `InvalidInput` if the answer contains no valid amount.
     """
     text = answer.choices[0] if answer.choices else (answer.text or "").strip()
     if answer.decision is Decision.DENY or text.lower() in (STOP, "stay paused"):
@@ -294,7 +294,7 @@ def after_answer(budget: Budget, answer: QuestionAnswer) -> Budget | None:
 
 
 def raised(budget: Budget, by: Amount) -> Budget:
-    """The budget raised by this much above its limit, or above what is used if that is more."""
+    """The budget raised by this amount above its limit, or above its use if that is higher."""
     if budget.cannot_count:
         if by.tokens is None:
             raise InvalidInput(
@@ -319,9 +319,9 @@ def raised(budget: Budget, by: Amount) -> Budget:
 
 
 def amount_of(tokens: int | None, dollars: float | None) -> Amount:
-    """The amount. Refuses zero and less."""
+    """The amount. Refuses zero and negative numbers."""
     if (tokens is not None and tokens <= 0) or (dollars is not None and dollars <= 0):
-        raise InvalidInput("a budget must be more than nothing", hint=AMOUNT_HINT)
+        raise InvalidInput("a budget must be more than zero", hint=AMOUNT_HINT)
     return Amount(tokens, dollars)
 
 
@@ -336,7 +336,7 @@ def parse_amount(text: str) -> Amount:
     if is_money and factor is None and not unit.startswith("token"):
         return Amount(dollars=_positive(number, text))
     if is_money or (not unit and factor is None):
-        raise InvalidInput(f"{text!r} doesn't say what to count", hint=AMOUNT_HINT)
+        raise InvalidInput(f"{text!r} is not an amount of dollars or tokens", hint=AMOUNT_HINT)
     return Amount(tokens=int(_positive(number * _FACTORS[factor], text)))
 
 
@@ -348,7 +348,7 @@ def parse_budget(text: str) -> tuple[Amount, bool]:
 
 def _positive(number: float, text: str) -> float:
     if number <= 0:
-        raise InvalidInput(f"{text!r} is not more than nothing", hint=AMOUNT_HINT)
+        raise InvalidInput(f"{text!r} is not more than zero", hint=AMOUNT_HINT)
     return number
 
 
@@ -359,7 +359,7 @@ def _only_exhausted(budget: Budget, limit: Amount) -> Amount:
     return Amount(dollars=limit.dollars) if is_in_dollars else Amount(tokens=limit.tokens)
 
 
-def _whose(budget: Budget) -> str:
+def _name(budget: Budget) -> str:
     if budget.scope is Scope.USER:
         return "today's budget for all sessions"
     return f"the {budget.scope.value}'s budget" + (" for today" if budget.daily else "")

@@ -107,7 +107,7 @@ class Usage:
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
     model: str | None = field(default=None, compare=False)
-    """The model that used them, if the agent says so."""
+    """The model that used them, if the agent names it."""
     dollars: float | None = field(default=None, compare=False)
     """What they cost, estimated by the runtime; None if the model's price is unknown."""
 

@@ -38,7 +38,7 @@ class HookReport:
     finished_call: FinishedCall | None = None
     """The call that has just run, so it needs no permission any more."""
     shows_no_dialog: bool = False
-    """The agent's own turn begins or ends, so no dialog of it can be open."""
+    """The agent is beginning or ending a turn of its own, so it can't have a dialog open."""
     failure: str | None = None
     """Why the agent's turn failed, in its own words, if it did."""
     prompt: str | None = None

@@ -57,7 +57,7 @@ class InboxItem:
 
 @dataclass(frozen=True, slots=True)
 class Snooze:
-    """A person's wish not to see an item, unless it happens again."""
+    """Hides an item from a person until it happens again, or until a given time."""
 
     item_id: str
     snoozed_at: datetime
@@ -104,7 +104,7 @@ def inbox_of(
     """What is waiting for a person, most important first.
 
     `sessions` are those that need a person, or that the questions and automations belong to.
-    `last_turns` has the last turn of each, by the session's id.
+    `last_turns` maps the id of each to its last turn.
     """
     by_id = {session.id: session for session in sessions}
     items = [
@@ -126,7 +126,7 @@ def without_snoozed(
 ) -> list[InboxItem]:
     """The items that are not snoozed, or have happened again since.
 
-    With `keep_snoozed`, also those that come back at some time.
+    With `keep_snoozed`, also the snoozed ones that have a time to come back.
     """
     by_id = {snooze.item_id: snooze for snooze in snoozes}
     marked = [_marked(item, by_id.get(item.id), now) for item in items]
@@ -230,7 +230,7 @@ def _automations(
 def _budgets(
     sessions: Mapping[str, Session], questions: Iterable[Question], now: datetime, timezone: tzinfo
 ) -> Iterator[InboxItem]:
-    """The used-up budgets for which sessions wait, once each, unless a question is about them."""
+    """One item for each used-up budget that sessions wait for, unless a question is about it."""
     seen = {budget_of_call(each.call_id) for each in questions if each.is_about_budget}
     for session in sorted(sessions.values(), key=lambda each: each.updated_at):
         if not session.is_paused or session.paused_by in seen:

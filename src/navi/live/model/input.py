@@ -20,7 +20,7 @@ TEXT_LIMIT_BYTES = 1_000_000
 TIME_LIMIT = "time_limit_seconds"
 """Metadata key of an input: how long its turn may take."""
 TOOL_CALL = "tool_call_id"
-"""Metadata key of an input that reached a working agent: the call whose result carried it."""
+"""Metadata key of an input delivered during a turn: the tool call whose result carried it."""
 CONTINUES = "continues"
 """Metadata key of an input that continues a turn: the ids of the inputs that began the work."""
 
@@ -58,13 +58,13 @@ class NewInput:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Stored with the message in the transcript."""
     prompt: str | None = None
-    """What the agent reads instead of `text`. A scheduled input gets it as its turn begins."""
+    """The agent reads this instead of `text`. A scheduled input gets it when its turn begins."""
     not_before: datetime | None = None
     """The instant before which it is not delivered; None means at once."""
     limit_account: str | None = None
-    """The account for whose usage limit it waits."""
+    """The account whose usage limit it waits for."""
     budget: str | None = None
-    """The key of the used-up budget for which it waits."""
+    """The key of the used-up budget that it waits for."""
 
     @property
     def is_continuation(self) -> bool:
@@ -109,7 +109,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of an input. `text` is the last thing the agent said in the input's turn."""
+    """The state of an input. `text` is the agent's last message in the input's turn."""
 
     input_id: str
     status: str
@@ -122,7 +122,7 @@ class Answer:
 
 
 def require_text(text: str) -> str:
-    """The same text. Raises an error if it is blank, too long or can't be stored."""
+    """Return the text. Raises `InvalidInput` if it is blank, too long or can't be stored."""
     if not text.strip():
         raise InvalidInput("the text is blank", hint="say what the session should do")
     size = len(require_storable("the text", text).encode())
@@ -137,7 +137,7 @@ def require_text(text: str) -> str:
 JOIN_LIMIT = 50
 """How many waiting messages may share one turn."""
 JOIN_LIMIT_CHARACTERS = 200_000
-"""How long they may be in total: no longer than an agent can be expected to read."""
+"""The total length of their texts: no more than an agent can be expected to read."""
 
 
 _COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
@@ -154,10 +154,10 @@ def may_join(input: Input) -> bool:
 
 
 def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
-    """The inputs among `others` that share the turn of `first`, for which `may_join` is true.
+    """The inputs among `others` that share the turn of `first`, which itself `may_join` a turn.
 
-    `others` are in delivery order. Those in the mode of `first` join, up to the first one that may
-    not. If `first` is a reminder, reminders in all modes join.
+    `others` are in delivery order. Those with the delivery mode of `first` join, up to the first
+    one that may not. If `first` is a reminder, reminders in all modes join.
     """
     joined: list[Input] = []
     size = len(first.text)

@@ -63,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message outside any turn: a remark by Navi, or an answer from a hidden session."""
+    """A message outside any turn: a note by Navi, or an answer from a hidden session."""
 
     id: str
     content: str
@@ -110,8 +110,8 @@ def with_ending(
 ) -> list[Draft]:
     """The drafts as stored: every call has a result, and every turn visibly ends.
 
-    `must_speak` is for turns that nobody watches: their last message has text, and says so if they
-    failed.
+    With `must_speak`, for turns that nobody watches, the last message always has text, and reports
+    a failure.
     """
     messages = [
         replace(draft, tool_calls=tuple(_with_result(call) for call in draft.tool_calls))
@@ -128,10 +128,10 @@ def with_ending(
 def with_new_ending(
     drafts: Sequence[Draft], before: Ending, ending: Ending, *, must_speak: bool = False
 ) -> list[Draft]:
-    """Changes drafts that `with_ending` made for `before` into those it would make for `ending`."""
-    only_says_how_it_ended = drafts and drafts[-1].content == closing_words(before)
+    """The drafts with `ending` instead of `before`, the ending that `with_ending` gave them."""
+    has_closing_message = drafts and drafts[-1].content == closing_words(before)
     return with_ending(
-        drafts[:-1] if only_says_how_it_ended else drafts, ending, must_speak=must_speak
+        drafts[:-1] if has_closing_message else drafts, ending, must_speak=must_speak
     )
 
 

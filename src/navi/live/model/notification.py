@@ -1,4 +1,4 @@
-"""What a person is notified of, and what a notification says."""
+"""What people are notified of, and the text they get."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ IMPORTANCE: Mapping[NotificationKind, int] = {
     NotificationKind.FINISHED: 2,
     NotificationKind.TEST: 2,
 }
-"""Of those that are waiting, the most important is sent first."""
+"""Of the waiting notifications, the most important is sent first."""
 EMPTY: Mapping[str, str] = {}
 RISKY = 5
 """The importance of a high-risk permission."""
@@ -66,7 +66,7 @@ RISKY = 5
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a notification on one channel."""
+    """The result of sending a notification over one channel."""
 
     sent_at: datetime | None = None
     error: str | None = None
@@ -105,7 +105,7 @@ class Notification:
 
     @property
     def errors(self) -> list[str]:
-        """The errors of the channels that have not taken it."""
+        """The errors of the channels that could not deliver it."""
         return [
             f"{channel}: {each.error}"
             for channel, each in self.deliveries.items()
@@ -167,7 +167,7 @@ def of_automation(automation: Automation, run_id: str, now: datetime) -> Notific
 def still_applies(
     notification: Notification, session: Session | None, *, is_question_open: bool
 ) -> bool:
-    """Whether it is still true: the question is open, or nobody has looked at the session."""
+    """Whether it is still news: the question is open, or nobody has looked at the session."""
     if notification.kind is NotificationKind.QUESTION:
         return is_question_open
     if notification.kind in (NotificationKind.FAILED, NotificationKind.FINISHED):
@@ -203,8 +203,8 @@ def digest_text(
     *,
     quotes: bool = True,
 ) -> str:
-    """One line for each, most important first. `answer_links` has links by question id, to put
-    below."""
+    """One line for each, most important first. `answer_links` maps the ids of questions to links,
+    which follow the question's line."""
     lines = []
     for each in sorted(members, key=lambda each: (-each.importance, each.created_at)):
         quote = shortened(one_line(each.text), LINE_LIMIT) if quotes else ""

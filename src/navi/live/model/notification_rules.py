@@ -41,12 +41,12 @@ class QuietHours:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a server's settings say about notifications."""
+    """The server's settings for notifications."""
 
     channels: Mapping[NotificationKind, Sequence[str]]
-    """The names of the channels that take each kind."""
+    """The names of the channels that deliver each kind."""
     users: frozenset[str]
-    """The users whose notifications these channels take; none if there is no channel."""
+    """The users whose notifications these channels deliver; empty if there is no channel."""
     zone: tzinfo = UTC
     quiet: QuietHours | None = None
     active_for: timedelta = timedelta(0)
@@ -102,6 +102,6 @@ def decide(
 
 
 def channels_for(notification: Notification, rules: Rules) -> list[str]:
-    """The channels that have not settled it yet."""
+    """The channels that still have to deliver it."""
     settled = {name for name, each in notification.deliveries.items() if each.is_settled}
     return [name for name in rules.channels.get(notification.kind, ()) if name not in settled]

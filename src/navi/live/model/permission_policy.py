@@ -22,7 +22,7 @@ class OnPermission(StrEnum):
     DENY = "deny"
     """Deny at once, with a message."""
     ALLOW_LISTED = "allow-listed"
-    """Allow what only reads or runs checks, and what a rule allows; deny the rest."""
+    """Allow calls that only read or run checks, and calls that a rule allows; deny the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class PermissionPolicy:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """The policy as the record of a run keeps it."""
+        """The policy as it is stored with a run."""
         content = {"on_permission": self.on_permission.value, "rules": list(self.rules)}
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
         return {**content, "sha256": digest}
 
     def decide(self, new: NewQuestion, *, is_listed: bool) -> QuestionAnswer | None:
-        """The answer, if no person is to be asked. `is_listed`: whether the call may be allowed."""
+        """The answer, or None to ask a person. `is_listed` says whether ALLOW_LISTED allows it."""
         if self.on_permission is OnPermission.ASK or new.outlives_turn:
             return None
         if self.on_permission is OnPermission.ALLOW_LISTED and is_listed:
@@ -67,12 +67,11 @@ def require_on_permission(text: str) -> OnPermission:
 def policy_of(
     session_value: OnPermission | None,
     metadata: Mapping[str, Any],
-    usual: OnPermission,
+    default: OnPermission,
     rules: tuple[str, ...],
 ) -> PermissionPolicy:
     """The policy of a turn: its automation's, else its session's, else the default."""
-    chosen = metadata.get(ON_PERMISSION) or session_value or usual
-    on_permission = OnPermission(chosen)
+    on_permission = OnPermission(metadata.get(ON_PERMISSION) or session_value or default)
     return PermissionPolicy(
         on_permission, rules if on_permission is OnPermission.ALLOW_LISTED else ()
     )

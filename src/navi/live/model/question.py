@@ -20,7 +20,7 @@ from navi.live.model.input import DeliveryMode, NewInput, Origin, require_text
 BUDGET_CALL = "budget:"
 """The prefix of the call id of a question about a used-up budget."""
 LOOP_CALL = "loop:"
-"""The prefix of the call id of a question about a repeated call, before the call's digest."""
+"""The prefix of the call id of a question about a repeated call. The call's digest follows."""
 ALLOWED_CALL = "allowed_call"
 """Metadata key of an input: the digest of the call that a person lets its turn repeat."""
 STOP = "stop"
@@ -28,10 +28,10 @@ STOP = "stop"
 TITLE_LIMIT = 200
 """Characters of a question's title, which is one line in lists."""
 ANSWER_PREFIX = "[answer to "
-"""How an answer that starts a turn begins."""
+"""The beginning of an input that carries an answer."""
 TERMINAL = "terminal"
-"""Where a question was answered if the person did so in the agent's own terminal. Navi doesn't know
-that answer."""
+"""`answered_via` of a question that was answered in the agent's own terminal. Navi can't see that
+answer."""
 
 
 TERMINAL_CALL = "terminal-"
@@ -98,7 +98,7 @@ class QuestionAnswer:
     choices: Sequence[str] = ()
     """The labels of the chosen options."""
     updated_input: Mapping[str, Any] | None = None
-    """The input with which to call the tool instead of its own."""
+    """The input to call the tool with, instead of the agent's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class Question:
 
     @property
     def is_in_terminal(self) -> bool:
-        """Whether the agent's own dialog asks the same, so that a person can answer there."""
+        """Whether a person can also answer it in a dialog of the agent's own terminal."""
         return self.call_id.startswith(TERMINAL_CALL)
 
     def closed(
@@ -288,7 +288,7 @@ def question_id(session_id: str, call_id: str, fingerprint: str) -> str:
 
 
 def default_answer(kind: QuestionKind, wait: timedelta | None) -> QuestionAnswer:
-    """What the agent is told if nobody answers in time."""
+    """The answer that the agent gets if nobody answers in time."""
     within = "" if wait is None else f" within {describe_length(wait)}"
     text = f"Nobody answered{within}, so this was denied. Do without it, or say what you need."
     if kind in (QuestionKind.CHOICE, QuestionKind.TEXT):
@@ -305,7 +305,7 @@ def require_answer(question: Question, answer: QuestionAnswer) -> QuestionAnswer
                 "there is no rule that would always allow this", hint="allow it this time"
             )
         raise InvalidInput(
-            f"a question of the kind {question.kind} can't be answered with {answer.decision}",
+            f"a {question.kind} question can't be answered with {answer.decision}",
             hint=f"decision is one of: {', '.join(possible)}",
         )
     if answer.updated_input is not None:
@@ -352,7 +352,7 @@ def _labels(question: Question) -> str:
 def answer_input(question: Question, policy: Mapping[str, Any]) -> NewInput:
     """The input that carries the answer to a question that ended its turn.
 
-    `policy` is the metadata that said what that turn might do without a person.
+    `policy` is the metadata that said what that turn was allowed to do without asking.
     """
     assert question.answer is not None
     metadata: dict[str, Any] = {"question_id": question.id, **policy}
@@ -370,7 +370,7 @@ def answer_input(question: Question, policy: Mapping[str, Any]) -> NewInput:
 
 
 def answer_in_words(answer: QuestionAnswer) -> str:
-    """What the agent reads."""
+    """The answer as the agent reads it."""
     match answer.decision:
         case Decision.CHOOSE:
             words = ", ".join(answer.choices)

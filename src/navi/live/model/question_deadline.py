@@ -30,15 +30,15 @@ def question_deadline(
     own: timedelta | None,
     session_minutes: int | None,
     metadata: Mapping[str, Any],
-    usual: timedelta | None,
+    default: timedelta | None,
 ) -> timedelta | None:
     """How long a question waits; None if it waits forever.
 
-    `own` is what the agent asked for. It may be longer than the setting, but not longer than what
-    a person chose for the automation or, failing that, for the session.
+    `own` is the deadline that the agent asked for. It may be longer than the setting, but not
+    longer than what a person chose for the automation or, failing that, for the session.
     """
     chosen = metadata.get(QUESTION_DEADLINE, session_minutes)
     if chosen is None:
-        return own or usual
+        return own or default
     limits = (own, timedelta(minutes=chosen))
     return min((each for each in limits if each), default=None)

@@ -1,4 +1,4 @@
-"""A call that an agent was not allowed to make, in a few words."""
+"""Describes a tool call in one line, for refusals and for questions about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notices an agent that repeats the same call and always gets the same result."""
+"""Detects an agent that repeats the same call and always gets the same result."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class RepeatedCalls:
     def has_loop(self) -> bool:
         return self.loop is not None
 
-    def see(self, call: ToolFinished) -> bool:
-        """Whether this call reaches the limit."""
+    def record(self, call: ToolFinished) -> bool:
+        """Count the call. True if it reaches the limit."""
         digest = digest_of(call)
         self._count = self._count + 1 if digest == self._last else 1
         self._last = digest
@@ -56,7 +56,7 @@ class RepeatedCalls:
         )
 
     def question(self, turn_id: str) -> NewQuestion:
-        """What a person is asked about the loop. Without an answer, the agent stays stopped."""
+        """The question to a person about the loop. The agent stays stopped until it is answered."""
         assert self.loop is not None
         words = self.in_words()
         result = shortened(self.loop.result.strip(), RESULT_CHARACTERS)

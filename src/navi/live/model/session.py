@@ -104,9 +104,9 @@ class Session:
     last_outcome: Outcome | None = None
     """How its last turn ended; None before that."""
     limit_until: datetime | None = None
-    """Until when its inputs wait for a usage limit; None if none of them does."""
+    """When inputs that wait for a usage limit may continue; None if none waits for one."""
     unread: bool = False
-    """Whether it has said something, or failed, since a person last looked."""
+    """Whether it has new output, or has failed, since a person last looked."""
     pinned: bool = False
     archived: bool = False
     notify_person: bool = False
@@ -120,7 +120,7 @@ class Session:
     question_deadline_minutes: int | None = None
     """How long its questions wait, 0 forever; None for the setting."""
     paused_by: str | None = None
-    """The key of the used-up budget for which inputs of it wait, if it still has some."""
+    """The key of the used-up budget that its inputs wait for, if any are still queued."""
     pause_reason: str | None = None
     paused_until: datetime | None = None
     """When that pause ends; None if a person has to end it."""
@@ -165,12 +165,12 @@ class Session:
 
     @property
     def limited_until(self) -> datetime | None:
-        """Until when its inputs wait for a usage limit."""
+        """When its inputs may continue; None if none waits for a usage limit."""
         return self.limit_until if self.has_queue else None
 
     @property
     def is_paused(self) -> bool:
-        """Whether inputs of it wait for a used-up budget."""
+        """Whether its inputs wait for a used-up budget."""
         return self.paused_by is not None and self.has_queue
 
     def without_past_limit(self, now: datetime) -> Session:
@@ -187,7 +187,7 @@ class Session:
         return is_generated(self.name, self.id)
 
     def with_opening(self, text: str, origin: Origin) -> Session:
-        """The session, titled after this input if that is its first, or its first from a person.
+        """The session, titled after its first input, and later after the first from a person.
 
         Sessions with a name stay as they are; reminders and answers never give a title.
         """
@@ -203,7 +203,7 @@ class Session:
 
 
 def generated_name(session_id: str, prefix: str = "session") -> str:
-    """The name of a session for which nobody chose one."""
+    """The name of a session that nobody has named."""
     return f"{one_line(prefix)}-{session_id[:4]}"
 
 

@@ -48,7 +48,7 @@ def exact_matches(
 def prefix_matches(
     sessions: Sequence[Candidate], text: str, key: Callable[[Candidate], tuple[str, str, str]]
 ) -> list[Candidate]:
-    """All sessions whose title begins with `text`, in capitals or not."""
+    """All sessions whose title begins with `text`, ignoring case."""
     start = text.casefold()
     return [session for session in sessions if start and _title(key(session)).startswith(start)]
 

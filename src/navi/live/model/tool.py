@@ -1,4 +1,4 @@
-"""What agents can call. A tool knows nothing about HTTP, MCP or any agent library."""
+"""What agents can call. A tool does not depend on HTTP, MCP or any agent library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def nobody_to_ask(new: NewQuestion) -> Question:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """For whom and where a tool runs."""
+    """The session, folder and user that a tool runs for."""
 
     session_id: str
     cwd: Path
@@ -66,7 +66,7 @@ class ToolResult:
 
 
 class Tool(Protocol[Arguments]):
-    """`arguments` is the type of what `run` takes: a pydantic model or a dataclass."""
+    """`arguments` is the type that `run` accepts: a pydantic model or a dataclass."""
 
     @property
     def name(self) -> str: ...

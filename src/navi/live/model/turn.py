@@ -88,4 +88,4 @@ class Ending:
     limit_kind: str | None = field(default=None, compare=False)
     """Which usage limit it was, if the vendor said so."""
     question: NewQuestion | None = field(default=None, compare=False)
-    """What a person is asked, because the turn was cut off."""
+    """The question to ask a person if the turn was cut off."""

@@ -15,7 +15,7 @@ from navi.live.model.input import CONTINUES, TOOL_CALL, DeliveryMode, Input, New
 from navi.live.model.session import Session
 
 UNNAMED_KIND = "usage"
-"""The kind of a limit whose vendor doesn't say which one it is."""
+"""The kind of a limit that the vendor doesn't name."""
 CONTINUE = (
     "The usage limit that interrupted you has reset. Continue where you stopped, and don't repeat "
     "what you have already done. Continue the sub-agents that it ended, too."
@@ -30,7 +30,7 @@ _OF_ONE_TURN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who pays for a session's turns, and so has their usage limits."""
+    """The vendor account that pays for a session's turns, and to which usage limits apply."""
 
     id: str
     agent: str
@@ -61,7 +61,7 @@ class RetryPolicy:
     lead: timedelta = timedelta(minutes=1)
     """The head start of the first session, which shows whether the limit has really reset."""
     spacing: timedelta = timedelta(seconds=5)
-    """The time between two of the other sessions."""
+    """The time between the sessions after the first."""
 
 
 DEFAULT_RETRY = RetryPolicy()
@@ -69,7 +69,7 @@ DEFAULT_RETRY = RetryPolicy()
 
 @dataclass(frozen=True, slots=True)
 class AccountLimit:
-    """What Navi has learned about an account's limits."""
+    """What is known about an account's limits."""
 
     account: Account
     windows: Mapping[str, UsageWindow] = field(default_factory=dict)
@@ -85,13 +85,13 @@ class AccountLimit:
     probes: int = 0
     """How many retries have failed since `limited_at`, if the vendor named no reset."""
     next_slot_at: datetime | None = None
-    """When the next session that has to wait may continue."""
+    """When the next waiting session may continue."""
 
     def is_in_force(self, now: datetime) -> bool:
         return self.retry_at is not None and now < self.retry_at
 
     def holds(self, input: Input, now: datetime) -> bool:
-        """Whether the input has to wait. What a person sends despite the limit does not."""
+        """Whether the input has to wait. One that a person sends despite the limit does not."""
         if not self.is_in_force(now):
             return False
         assert self.limited_at is not None
@@ -147,8 +147,8 @@ def after_limit(
 
 
 def after_giving_up(limit: AccountLimit, now: datetime) -> AccountLimit:
-    """The account once `after_limit` is None: nothing waits, and the next turn tries the limit
-    again."""
+    """The account after `after_limit` returned None: nothing waits, and the next turn is a new
+    try."""
     return replace(limit, limited_at=limit.limited_at or now, resets_at=None, retry_at=now)
 
 
@@ -171,13 +171,12 @@ def after_lifting(limit: AccountLimit) -> AccountLimit:
     )
 
 
-def take_place(limit: AccountLimit, policy: RetryPolicy) -> tuple[datetime, AccountLimit]:
-    """When one more session may continue: the first at the reset, the others one by one after
-    it."""
+def take_slot(limit: AccountLimit, policy: RetryPolicy) -> tuple[datetime, AccountLimit]:
+    """When one more session may continue: the first at `retry_at`, the others one by one after."""
     assert limit.retry_at is not None
-    place = max(limit.next_slot_at or limit.retry_at, limit.retry_at)
-    step = policy.lead if place == limit.retry_at else policy.spacing
-    return place, replace(limit, next_slot_at=place + step)
+    slot = max(limit.next_slot_at or limit.retry_at, limit.retry_at)
+    step = policy.lead if slot == limit.retry_at else policy.spacing
+    return slot, replace(limit, next_slot_at=slot + step)
 
 
 def reports(limit: AccountLimit, waiting_inputs: int, now: datetime) -> list[LimitReport]:

@@ -281,7 +281,7 @@ def pause_json(pause: Pause) -> PauseJson:
 
 
 def budget_json(budget: Budget) -> BudgetJson:
-    """What is left of a budget; `reason` says why nothing is."""
+    """A budget and its use. `reason` is set if it is used up."""
     limit, reason = budget.limit, why_exhausted(budget)
     until = budget.paused_until
     return {

@@ -24,7 +24,7 @@ __all__ = [
 
 STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
 """How the names of a SQLite store's files end: the database, SQLite's helper files, and the file
-that `signals.ring` touches."""
+that `signals.wake_server` touches."""
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:

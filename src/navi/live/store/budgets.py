@@ -1,4 +1,4 @@
-"""Budgets: what may be used, what was used, and which inputs wait for a budget that is used up.
+"""Stores budgets, counts what turns use, and makes inputs wait for a budget that is used up.
 
 A waiting input names its budget, and can be delivered once that budget's `paused_until` has passed
 or was cleared. So raising a budget is one write, and releases everything that waits for it. Callers
@@ -69,7 +69,7 @@ def list_budgets(connection: Connection, user_id: str | None) -> list[Budget]:
 
 
 def count(connection: Connection, turn: Turn, usage: Usage, now: datetime) -> None:
-    """Count what the turn has used in every budget that covers it."""
+    """Add what the turn has used to every budget that covers it."""
     use = use_of(usage)
     if use is None:
         return
@@ -85,21 +85,21 @@ def count(connection: Connection, turn: Turn, usage: Usage, now: datetime) -> No
         _write(connection, each, after_turn(each.on(day), use))
 
 
-def stopping(
+def blocking(
     connection: Connection,
     session: Session,
     chosen: Input,
     now: datetime,
     zone: tzinfo,
-    usual: Amount,
+    usual_day: Amount,
 ) -> Budget | None:
-    """The used-up budget for which this input has to wait; None if it may be delivered.
+    """The used-up budget that this input has to wait for; None if it may be delivered.
 
-    `usual` is the default allowance for a user's day.
+    `usual_day` is the default daily allowance of a user.
     """
     keys = _keys(connection, session, chosen)
     for row in connection.execute(_SOME, {"keys": keys}):
-        budget = _budget(row).limited_by(usual).on(day_of(now, zone))
+        budget = _budget(row).limited_by(usual_day).on(day_of(now, zone))
         if why_exhausted(budget) is not None:
             return budget
     return None
@@ -139,20 +139,22 @@ def pause(
     return replace(lane, session=_change_session(connection, lane.session, changes, now))
 
 
-def lock_budget(connection: Connection, budget: Budget, usual: Amount, day: str) -> Budget | None:
+def lock_budget(
+    connection: Connection, budget: Budget, usual_day: Amount, day: str
+) -> Budget | None:
     """The budget as it is now, locked; None if it was removed."""
     row = connection.execute(_GET_LOCKED, {"budget_key": budget.key}).one_or_none()
-    return None if row is None else _budget(row).limited_by(usual).on(day)
+    return None if row is None else _budget(row).limited_by(usual_day).on(day)
 
 
-def answer(connection: Connection, question: Question, usual: Amount, now: datetime) -> None:
+def answer(connection: Connection, question: Question, usual_day: Amount, now: datetime) -> None:
     """Raise the budget that the question is about, if the answer says so."""
     assert question.answer is not None
     query = select(budgets).where(budgets.c.question_id == question.id).with_for_update()
     row = connection.execute(query).one_or_none()
     if row is None:
-        return  # it was raised
-    budget = _budget(row).limited_by(usual)
+        return  # it was raised already
+    budget = _budget(row).limited_by(usual_day)
     if budget.paused_until is None or budget.paused_until <= now:
         return  # a new day has begun
     raised = after_answer(budget, question.answer)
@@ -169,7 +171,7 @@ def answer(connection: Connection, question: Question, usual: Amount, now: datet
 
 
 def set_limit(connection: Connection, new: Budget, now: datetime, zone: tzinfo) -> Budget:
-    """Give the owner this allowance. What was used since the first one still counts."""
+    """Set the owner's allowance. What was used under an earlier one still counts."""
     day = day_of(now, zone)
     existing = _locked(connection, new)
     current = existing.on(day) if new.daily == existing.daily else existing
@@ -192,7 +194,7 @@ def set_limit(connection: Connection, new: Budget, now: datetime, zone: tzinfo) 
 
 
 def remove(connection: Connection, scope: Scope, owner_id: str) -> None:
-    """Remove the budget. What waits for it continues. A user's day is still counted."""
+    """Remove the budget; inputs that wait for it continue. A user's daily use is still counted."""
     key = budget_key(scope, owner_id)
     if scope is Scope.USER:
         none = {"tokens": None, "dollars": None, "extra_tokens": 0, "extra_dollars": 0.0}
@@ -249,7 +251,7 @@ def _change_session(
 
 
 def _keys(connection: Connection, session: Session, first: Input) -> list[str]:
-    """The keys of all budgets that could count a turn of this session with this input."""
+    """The keys of all budgets that could cover a turn of this session with this input."""
     keys = [
         budget_key(Scope.USER, session.user_id),
         *(budget_key(Scope.SESSION, id) for id in _with_ancestors(connection, session)),
@@ -269,13 +271,13 @@ def _with_ancestors(connection: Connection, session: Session) -> list[str]:
         .cte(recursive=True)
     )
     parents = select(session_rows.c.id, session_rows.c.parent_id)
-    # UNION, not UNION ALL: a cycle of parents must not loop for ever.
+    # UNION, not UNION ALL: a cycle of parents must not loop forever.
     above = above.union(parents.where(session_rows.c.id == above.c.parent_id))
     return [session.id, *connection.execute(select(above.c.id)).scalars()]
 
 
 def _locked(connection: Connection, new: Budget) -> Budget:
-    """The owner's budget, locked; created if it is the first time."""
+    """The owner's budget, locked; created if it doesn't exist."""
     row = connection.execute(_GET_LOCKED, {"budget_key": new.key}).one_or_none()
     if row is None:
         try:
@@ -295,7 +297,7 @@ def _write(connection: Connection, old: Budget, new: Budget) -> None:
 
 
 def _changeable(budget: Budget) -> dict[str, Any]:
-    """The columns that counting and raising change; the allowance may come from the settings."""
+    """The columns that counting and raising change. Not the allowance, which may be a default."""
     fixed = {"scope", "owner_id", "user_id", "tokens", "dollars", "daily"}
     own = {"paused_until", "question_id", "asks"}
     return {name: getattr(budget, name) for name in _FIELDS if name not in fixed | own}

@@ -1,4 +1,4 @@
-"""What waits for a person, read from sessions, questions and automations; and their snoozes."""
+"""Reads what waits for a person from sessions, questions and automations, and stores snoozes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def items(
     timezone: tzinfo,
     with_snoozed: bool = False,
 ) -> list[InboxItem]:
-    """What waits in one user's sessions, or in everyone's if `owner_id` is None.
+    """The items of one user's sessions, or of everyone's if `owner_id` is None.
 
-    Leaves out what `reader_id` has snoozed.
+    Leaves out items that `reader_id` has snoozed.
     """
     snoozes = _snoozes(connection, reader_id)
-    everything = _everything(connection, owner_id, now, timezone)
-    return without_snoozed(everything, snoozes, now, keep_snoozed=with_snoozed)
+    all_items = _all_items(connection, owner_id, now, timezone)
+    return without_snoozed(all_items, snoozes, now, keep_snoozed=with_snoozed)
 
 
 def get(
@@ -44,7 +44,7 @@ def get(
     timezone: tzinfo,
 ) -> InboxItem:
     """The item, even if it is snoozed. Raises `InboxItemNotFound` if it no longer waits."""
-    return find(_everything(connection, owner_id, now, timezone), item_id)
+    return find(_all_items(connection, owner_id, now, timezone), item_id)
 
 
 def snooze(connection: Connection, user_id: str, new: Snooze) -> None:
@@ -65,7 +65,7 @@ def _snoozes(connection: Connection, user_id: str) -> list[Snooze]:
     return [Snooze(row.item_id, row.snoozed_at, row.until) for row in connection.execute(query)]
 
 
-def _everything(
+def _all_items(
     connection: Connection, owner_id: str | None, now: datetime, timezone: tzinfo
 ) -> list[InboxItem]:
     open_questions = questions.list_questions(

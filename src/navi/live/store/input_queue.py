@@ -235,7 +235,7 @@ def edit(
     now: datetime,
     caller_session_id: str | None = None,
 ) -> Input:
-    """Change an undelivered input. Agents may reword only what they sent themselves.
+    """Change an undelivered input. Agents may reword only inputs that they sent themselves.
 
     `caller_session_id` is the calling agent's session; None if a person is calling.
     """
@@ -247,7 +247,7 @@ def edit(
             hint="remove it from the queue and schedule it again",
         )
     if caller_session_id not in (None, current.sender_session_id) and "text" in changes:
-        raise NotAllowed("an agent can only reword what it sent itself", hint="send a new input")
+        raise NotAllowed("an agent can only reword inputs it has sent", hint="send a new input")
     connection.execute(
         update(message_queue).where(message_queue.c.id == input_id).values(**changes)
     )
@@ -297,7 +297,7 @@ def deliver(connection: Connection, chosen: Input, turn_id: str, now: datetime) 
 
 
 def record_prompt(connection: Connection, input: Input) -> None:
-    """Record what the agent reads in the turn that begins with this input."""
+    """Record the prompt of the turn that begins with this input."""
     connection.execute(
         update(message_queue)
         .where(message_queue.c.id == input.id)
@@ -354,7 +354,7 @@ def give_back(
 ) -> list[Input]:
     """Requeue the inputs of a turn that produced nothing, in their old order.
 
-    `limit` is the account for whose limit they wait, and until when.
+    `limit` is the account whose limit they wait for, and when they may continue.
     """
     changes: dict[str, Any] = {
         "delivered_at": None,

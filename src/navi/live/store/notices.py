@@ -19,7 +19,7 @@ from navi.live.store import input_queue
 MESSAGE_CHARACTERS = 80
 """How much of the sender's message a notice quotes."""
 ANSWER_CHARACTERS = 1000
-"""How much of the last answer a notice quotes."""
+"""How much of the agent's last message a notice quotes."""
 
 
 def notify_delivered(
@@ -47,7 +47,7 @@ def notify_stopped(
         quote = _quote(message.text)
         text = f"[sm] {_label(receiver)} {_describe(ending)} after your message: {quote}"
         if answer:
-            text += f"\nIt said last:\n{shortened(answer, ANSWER_CHARACTERS)}"
+            text += f"\nIts last message:\n{shortened(answer, ANSWER_CHARACTERS)}"
         _notify(connection, receiver, message, "stopped", text, now)
 
 

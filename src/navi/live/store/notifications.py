@@ -57,7 +57,7 @@ from navi.live.store.engine.tables import (
 from navi.live.store.engine.tables import notifications as table
 
 BATCH = 16
-"""Rows to look at in one transaction. Usually the first one is sent."""
+"""How many due rows to read in one query. Usually the first one is sent."""
 UNCLAIMED_FOR = timedelta(days=1)
 """If no server has claimed a notification for this long, none has a channel for it."""
 KEPT_FOR = timedelta(days=30)
@@ -76,7 +76,7 @@ class Claim:
     notification: Notification
     channels: Sequence[str]
     members: Sequence[Notification] = ()
-    """What a digest consists of."""
+    """The notifications in a digest."""
     question_kinds: Mapping[str, QuestionKind] = field(default_factory=dict)
     """The kinds of the open questions, by question id."""
 
@@ -113,7 +113,7 @@ def claim(
 def claim_one(
     connection: Connection, rules: Rules, now: datetime, lease_until: datetime
 ) -> Claim | None:
-    """Look at the first row that is due, and set it aside if it can't be handled."""
+    """Like `claim`, but handles only the first due row, and sets it aside if that fails."""
     try:
         with connection.begin_nested():
             due = _due(connection, now, _is_for(rules), limit=1)
@@ -135,9 +135,10 @@ def record(
     results: Mapping[str, Delivery],
     retry_at: datetime | None,
 ) -> None:
-    """Record what became of a claimed notification. If `retry_at` is given, it is sent again then.
+    """Record the results of sending a claimed notification.
 
-    Does nothing if the lease has ended and another process has claimed it.
+    If `retry_at` is given, it is sent again at that time. Does nothing if the lease has ended and
+    another process has claimed it.
     """
     notification = claim.notification
     deliveries = {**notification.deliveries, **results}
@@ -174,7 +175,7 @@ def list_notifications(
 
 
 def tidy(connection: Connection, rules: Rules, now: datetime) -> None:
-    """Skip what no server has a channel for, and delete what is old."""
+    """Skip notifications that no server has a channel for, and delete old ones."""
     is_unclaimed = table.c.attempts == 0, table.c.due_at < now - UNCLAIMED_FOR
     connection.execute(
         update(table)
@@ -195,7 +196,7 @@ def _settle(
     now: datetime,
     lease_until: datetime,
 ) -> Claim | None:
-    """Claim a row that is due, put it off or skip it."""
+    """Claim, postpone or skip a row that is due."""
     match _decide(connection, notification, rules, now):
         case Skip(why):
             _skip(connection, notification, why)
@@ -226,8 +227,8 @@ def _decide(
     active_at = None
     if rules.active_for:
         active_at = last_active_at(connection, notification.user_id, now - rules.active_for)
-    about = Circumstances(_still_applies(connection, notification), active_at)
-    return decide(notification, about, rules, now)
+    circumstances = Circumstances(_still_applies(connection, notification), active_at)
+    return decide(notification, circumstances, rules, now)
 
 
 def _still_applies(connection: Connection, notification: Notification) -> bool:

@@ -1,7 +1,7 @@
-"""Tells the recall or automation behind an input what became of that input.
+"""Updates the recall or automation behind an input whenever the input's state changes.
 
-Its turn began, ended, met a usage limit or was undone, which returns it to the queue; or it was
-removed from the queue.
+The input's turn began, ended, met a usage limit or was undone, which returns the input to the
+queue. Or the input was removed from the queue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REMOVED_BY_PERSON = "removed from the queue"
 
 
 class _Recorder(Protocol):
-    """Records what became of the inputs of one origin."""
+    """Records the changes of inputs of one origin."""
 
     def turn_began(
         self, connection: Connection, input: Input, now: datetime, zone: tzinfo, /
@@ -56,7 +56,7 @@ _DUE_KINDS: dict[Origin, tuple[DueKind, str]] = {
     Origin.RECALL: (DueRecalls(), "recall_id"),
     Origin.AUTOMATION: (DueAutomations(keep_runs=1), "automation_id"),
 }
-"""Each origin's kind, and the key in an input's metadata for the id of its row."""
+"""Each origin's kind, and the metadata key under which an input has the id of the kind's row."""
 
 
 def turn_began(connection: Connection, input: Input, now: datetime, zone: tzinfo) -> Input:
@@ -73,10 +73,10 @@ def turn_undone(connection: Connection, input: Input, now: datetime) -> None:
 def turn_ended(
     connection: Connection, input: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> str | None:
-    """Record the end of the turn. Returns a remark for the session, if there is one.
+    """Record the end of the turn. Returns the text of a notice for the session, if any.
 
     If recording fails, the recall or automation is set aside, so that the turn ends anyway. A
-    `NaviError`, or an error of the database that may pass, is raised instead.
+    `NaviError` or a transient error of the database is raised instead.
     """
     recorder = _RECORDERS.get(input.origin)
     if recorder is None:
@@ -102,7 +102,7 @@ def input_removed(connection: Connection, input: Input, why: str, now: datetime)
 
 
 def withdraw(connection: Connection, session_id: str, input_id: str, now: datetime) -> None:
-    """Remove an undelivered input, and tell the recall or automation behind it."""
+    """Remove an undelivered input, and update the recall or automation behind it."""
     removed = input_queue.remove(connection, session_id, input_id, now)
     input_removed(connection, removed, REMOVED_BY_PERSON, now)
 

@@ -56,7 +56,7 @@ def ask(connection: Connection, new: Question, turn: Turn | None, now: datetime)
     """Store a question, or return the one that the same call asked before.
 
     If the turn's agent was restarted and asks again with another call id, the open question moves
-    to that call. A question that outlives its turn is asked once while it is open. Raises
+    to that call. A question that outlives its turn is not asked again while it is open. Raises
     `FenceLost` if the turn belongs to another process.
     """
     lane = lock(connection, new.session_id)
@@ -67,11 +67,11 @@ def ask(connection: Connection, new: Question, turn: Turn | None, now: datetime)
     if lane.session.state is SessionState.STOPPED:
         raise SessionStopped(new.session_id)
     if not new.is_open:
-        # The turn's policy has decided.
+        # The turn's permission policy has already answered it.
         connection.execute(insert(table).values(**_values(new)))
         _announce(connection, new, now)
         return new
-    if (repeated := _open_twin(connection, new)) is not None:
+    if (repeated := _open_duplicate(connection, new)) is not None:
         if new.outlives_turn:
             return repeated
         is_repeated = table.c.id == repeated.id
@@ -89,7 +89,7 @@ def ask(connection: Connection, new: Question, turn: Turn | None, now: datetime)
 def session_and_metadata(
     connection: Connection, session_id: str, now: datetime
 ) -> tuple[Session, Mapping[str, Any]]:
-    """A session that asks, and the metadata of the input whose turn it runs, if it runs one."""
+    """The session, and the metadata of the input whose turn it is running, if any."""
     lane = lock(connection, session_id)
     if lane.turn_id is None:
         return lane.session, {}
@@ -99,7 +99,7 @@ def session_and_metadata(
 def ask_in_lane(
     connection: Connection, lane: Lane, new: NewQuestion, turn_id: str | None, now: datetime
 ) -> Lane:
-    """Store a question of Navi's own. Returns the lane with the session as it is now."""
+    """Store a question that Navi itself asks. Returns the lane with the session as it is now."""
     question = Question.create(new, lane.session.id, turn_id, lane.clamp(now), None)
     is_over = lane.session.state is SessionState.STOPPED
     if is_over or find(connection, question.id) is not None:
@@ -189,7 +189,7 @@ def withdraw_all(
 
 
 def withdraw_about_budget(connection: Connection, lane: Lane, now: datetime) -> Lane:
-    """Close the question to raise the budget for which the session has waited."""
+    """Close the question about the budget that the session has waited for."""
     if lane.session.waiting_for is None:
         return lane
     for question in open_questions(connection, lane.session.id):
@@ -226,7 +226,7 @@ def list_questions(
 ) -> list[Question]:
     """Questions in the sessions of one user, or of all users, newest first.
 
-    All open ones, but not every one that was ever asked.
+    Lists all open questions if `state` is OPEN, otherwise at most `closed_limit` questions.
     """
     query = select(table).order_by(table.c.created_at.desc(), table.c.id)
     if state is not QuestionState.OPEN:
@@ -242,7 +242,7 @@ def list_questions(
     return [question_of(row) for row in connection.execute(query)]
 
 
-def _open_twin(connection: Connection, new: Question) -> Question | None:
+def _open_duplicate(connection: Connection, new: Question) -> Question | None:
     """The same question, asked before by an agent that was restarted or that repeats a request."""
     if new.turn_id is None and not new.outlives_turn:
         return None
@@ -264,7 +264,7 @@ def _content(question: Question) -> tuple[Any, ...]:
 
 def _close(connection: Connection, lane: Lane, closed: Question, now: datetime) -> Input | None:
     _store_closed(connection, closed, now)
-    lane = _update_session(connection, lane, now, goes_on=closed.is_in_terminal)
+    lane = _update_session(connection, lane, now, continues_in_terminal=closed.is_in_terminal)
     if not closed.starts_turn:
         return None
     new = answer_input(closed, _policy_of_turn(connection, closed))
@@ -300,16 +300,17 @@ def _store_closed(connection: Connection, closed: Question, now: datetime) -> No
 
 
 def _update_session(
-    connection: Connection, lane: Lane, now: datetime, *, goes_on: bool = False
+    connection: Connection, lane: Lane, now: datetime, *, continues_in_terminal: bool = False
 ) -> Lane:
     """Bring the session's state in line with its open questions, and announce it.
 
-    `goes_on` says that its agent goes on in a person's terminal, without a turn of Navi's.
+    `continues_in_terminal` says that its agent continues in a person's terminal, outside of
+    Navi's turns.
     """
     session_id = lane.session.id
     still_open = open_questions(connection, session_id)
     waiting_for = still_open[0].id if still_open else None
-    is_idle = lane.turn_id is None and not goes_on
+    is_idle = lane.turn_id is None and not continues_in_terminal
     state = SessionState.IDLE if is_idle else SessionState.RUNNING
     if waiting_for is not None:
         state = SessionState.WAITING

@@ -1,4 +1,4 @@
-"""Sessions as the memory reads them: what has changed, and what their turns cost."""
+"""Reads sessions for the memory: which have changed, and the tokens that their turns used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from navi.live.store.engine.tables import lanes, sessions, turns
 
 
 class Extent(NamedTuple):
-    """Tells the memory whether a session has changed: if so, one of these values differs."""
+    """Shows the memory whether a session has changed: if so, one of these values differs."""
 
     session_id: str
     updated_at: datetime

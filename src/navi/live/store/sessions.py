@@ -53,7 +53,7 @@ _MOVE = (
 )
 CLEARED = "the session was cleared"
 MARKS = frozenset({"unread", "pinned", "archived", "notify_person"})
-"""Columns in which people keep track of sessions. Changing them is not activity."""
+"""Columns with people's marks on a session. Changing them does not count as activity."""
 
 
 def create(connection: Connection, session: Session, limit: int | None = None) -> Session:
@@ -144,7 +144,7 @@ def descendants(connection: Connection, session_id: str) -> list[Session]:
 
 
 def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
-    """Set the agent's status and restart its reminder; None clears the status and does no more."""
+    """Set the agent's status and restart its reminder. None only clears the status."""
     lane = lock(connection, session_id)
     now = lane.clamp(now)
     changes = {"agent_status_text": text, "agent_status_at": None if text is None else now}
@@ -278,7 +278,7 @@ def move(
 ) -> Session:
     """Change the session's state without announcing it. The caller holds the session's lane.
 
-    Also stores what `attention.after_turn` has changed in the session.
+    Also stores the fields of the session that `attention.after_turn` changes.
     """
     state = state_after(session.state, transition)
     if state is None:

@@ -1,4 +1,4 @@
-"""Soft nudges that reach an agent at work, between two of its tool calls."""
+"""Delivers soft nudges to an agent while it works, between two of its tool calls."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from navi.live.store.scheduling import compactions, reminders
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How an agent's turn in a person's terminal failed, and whose usage limit that may be."""
+    """How an agent's turn in a person's terminal failed, and the account it belongs to."""
 
     ending: Ending
     account: Account
@@ -76,7 +76,7 @@ def conversation(connection: Connection, session: Session) -> Conversation | Non
 
 
 def session_id_of(connection: Connection, agent_session_id: str) -> str | None:
-    """The id of the session to which an agent gave this id; the newest if two agents gave it."""
+    """The id of the session with this agent's own id; the newest if two agents use the same id."""
     session_id: str | None = connection.execute(
         select(agent_sessions.c.session_id)
         .where(agent_sessions.c.agent_session_id == agent_session_id)
@@ -142,7 +142,7 @@ def adopt(
     now: datetime,
     limit: int | None = None,
 ) -> Session:
-    """Return the session to which the agent gave this id. If there is none, create `new`."""
+    """Return the session with this agent's own id. If there is none, create `new`."""
     session_id = session_id_of(connection, agent_session_id)
     if session_id is None:
         sessions.create(connection, new, limit)
@@ -167,8 +167,8 @@ def find_reported(connection: Connection, sender: Caller, report: HookReport) ->
 def require_reporter(sender: Caller, session: Session) -> None:
     """Allow hooks to report only for their own user, and Navi's agents only for their own session.
 
-    This applies to admins too: a session belongs to the user who reports it first, and that user's
-    inputs go to the terminal that reports it next, which must not be somebody else's.
+    This applies to admins too. A session belongs to the user who reports it first, and that user's
+    inputs go to the terminal that reports it next. That must not be somebody else's terminal.
     """
     if session.user_id != sender.user.id:
         raise NotYours(session.id)
@@ -216,7 +216,7 @@ def report(
         via = TERMINAL if report.is_open else None
         lane = _settle(connection, lane, now, via, report.finished_call)
     if lane.session.waiting_for is not None:
-        return lane.session  # its question is open, whatever the agent does besides
+        return lane.session  # it waits for an answer, whatever else the agent does
     if report.state is None or (lane.turn_id is not None and report.state is SessionState.IDLE):
         return lane.session  # Navi's own turn reports its end itself
     return sessions.bring_to(connection, lane, report.state, now)
@@ -244,14 +244,14 @@ def _update_reminders(
     session_id = lane.session.id
     _record_compaction(connection, session_id, report)
     if report.asks_what_next and lane.turn_id is None:
-        # Not during Navi's turns, which end the reminding themselves.
+        # During Navi's turns, the end of the turn cancels reminders.
         reminders.cancel(connection, session_id, now, as_of=report.emitted_at)
 
 
 def _fail(
     connection: Connection, lane: Lane, report: HookReport, failure: Failure, now: datetime
 ) -> Lane:
-    """Show that the agent's own turn failed. If it met a usage limit, its account has."""
+    """Record that the agent's own turn failed, and its account's usage limit if it met one."""
     ending, session_id, now = failure.ending, lane.session.id, lane.clamp(now)
     if ending.outcome is Outcome.LIMIT:
         usage_limits.record_limit_in_terminal(
@@ -271,7 +271,7 @@ def settle(
 ) -> None:
     """Close the questions that a person has answered in the session's terminal.
 
-    `state` is what the agent does now, if that is known.
+    `state` is the agent's current state, if it is known.
     """
     lane = _settle(connection, lock(connection, session_id), now, TERMINAL)
     if state is not None and lane.turn_id is None and lane.session.waiting_for is None:

@@ -190,7 +190,7 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
 def messages_since(
     connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
 ) -> str:
-    """What was said in the user's visible sessions after `since`, as plain text, oldest first.
+    """The messages in the user's visible sessions since `since`, as plain text, oldest first.
 
     Each message is cut after `message_limit` characters. If the total is more than `limit`
     characters, the oldest are left out.
@@ -233,7 +233,7 @@ def content(connection: Connection, message_id: str) -> str | None:
 def history_for(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
-    """The history the agent gets for this turn: the last summary and what it does not replace."""
+    """The agent's history for this turn: the last summary, and the messages it doesn't replace."""
     parameters = {"session_id": session_id, "context_from_idx": context_from_idx}
     latest = connection.execute(_LAST_SUMMARY, parameters).one_or_none()
     summary = [] if latest is None else [_message(latest)]

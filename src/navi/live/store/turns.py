@@ -140,14 +140,14 @@ class Claim:
     zone: tzinfo = UTC
     """The time zone in which prompts show times."""
     is_hand_over: bool = False
-    """Whether the terminal in which the session is open asks for the turn."""
+    """Whether the terminal in which the session is open requests the turn."""
     shared_drivers: Collection[str] | None = None
     """The drivers whose sessions may be open in people's terminals; None for all drivers."""
     account_of: Callable[[Session], Account] = Account.of
     retry: RetryPolicy = DEFAULT_RETRY
     """When to try again after a usage limit."""
     usual_day: Amount = NOTHING
-    """What all sessions of a user may use in a day, unless the user has set something else."""
+    """The default daily allowance of a user."""
 
 
 def admit(
@@ -236,7 +236,7 @@ def _begin(
 
 
 def _unpaused(connection: Connection, lane: Lane, now: datetime) -> Session:
-    """The session, which no longer waits for a budget."""
+    """End the session's wait for a budget, if it waits for one. Returns the session."""
     if lane.session.paused_by is None:
         return lane.session
     lane = questions.withdraw_about_budget(connection, lane, now)
@@ -340,8 +340,8 @@ def _finish_limited(
 ) -> None:
     """End a turn that met a usage limit. Its work continues once the limit has reset.
 
-    A turn that has shown nothing is undone, and its inputs wait. Otherwise its messages stay, and a
-    new input asks the agent to continue, so that it does nothing twice.
+    A turn that has produced nothing is undone, and its inputs wait. Otherwise its messages stay,
+    and a new input asks the agent to continue, so that it does nothing twice.
     """
     now = lane.clamp(now)
     account = turn.account or Account.of(turn.session)
@@ -439,7 +439,7 @@ def _give_back(
 ) -> None:
     """Undo the turn: remove its messages and queue its inputs again.
 
-    `limit` is the account for whose usage limit they wait, and until when.
+    `limit` is the account whose usage limit they wait for, and when they may continue.
     """
     now = lane.clamp(now)
     indexes = transcript.take_back(connection, turn_id)
@@ -469,7 +469,7 @@ def _conclude(
 ) -> None:
     """End a turn: store what is left of it, settle its inputs and free the lane.
 
-    Its inputs are not done yet if they were requeued, or if `continued_by` asks the agent to go on.
+    Its inputs are not done yet if they were requeued, or if `continued_by` continues the work.
     """
     now = lane.clamp(now)
     lane = questions.withdraw_all(connection, lane, now, turn_id=turn_id)
@@ -490,9 +490,9 @@ def _conclude(
         [continuation] = input_queue.admit_all(connection, [(lane, continued_by)], now)
         origins.turn_limited(connection, continuation, ending, now)
     elif inputs:
-        remark = origins.turn_ended(connection, inputs[0], ending, message_id, now)
-        if remark is not None:
-            idx = _add_remark(connection, session_id, inputs[0], remark, idx, now)
+        notice_text = origins.turn_ended(connection, inputs[0], ending, message_id, now)
+        if notice_text is not None:
+            idx = _add_notice(connection, session_id, inputs[0], notice_text, idx, now)
     if lane.session.state is SessionState.STOPPED:
         # The session was killed meanwhile, so a recurring recall has no next wake-up.
         recalls.session_ended(connection, session_id, now)
@@ -524,7 +524,7 @@ def _retry_at(requeued: Sequence[Input], continued_by: NewInput | None) -> datet
 
 
 def _answered(connection: Connection, inputs: Sequence[Input]) -> list[Input]:
-    """The inputs that a turn has answered. A continuation answers those that it stands for."""
+    """The inputs that a turn has answered. A continuation answers the inputs that it replaced."""
     return [
         input_queue.get(connection, each.session_id, id) if each.is_continuation else each
         for each in inputs
@@ -541,17 +541,17 @@ def _notify_person(
     now: datetime,
 ) -> None:
     if ending.outcome is Outcome.STOPPED:
-        # Somebody has stopped it, and knows.
+        # The person or agent who stopped it needs no notification.
         return
     notification = of_turn(session, turn_id, ending.error or answer, now)
     if notification is not None:
         notifications.add(connection, notification)
 
 
-def _add_remark(
+def _add_notice(
     connection: Connection, session_id: str, about: Input, text: str, idx: int, now: datetime
 ) -> int:
-    """Add a remark on the input to the transcript. Returns the next free index."""
+    """Add a notice about the input to the transcript. Returns the next free index."""
     metadata = {key: value for key, value in about.metadata.items() if not key.startswith("_")}
     notice = Notice(f"{about.id}.ended", text, about.origin, metadata)
     message = transcript.add_notice(connection, session_id, notice, idx, now)
@@ -644,7 +644,7 @@ def _choose(
 ) -> tuple[Lane, Input | None, bool]:
     """The lane, the input for the next turn, and whether its account had met a usage limit.
 
-    Inputs that must wait for that limit are made to wait.
+    If the limit or a budget blocks the session's next input, makes the blocked inputs wait.
     """
     chosen = admitted
     if chosen is None or chosen.origin not in claim.origins:
@@ -656,9 +656,9 @@ def _choose(
     if limit is not None and limit.holds(chosen, now):
         lane = usage_limits.hold(connection, lane, limit, claim.retry, now)
         chosen = _next_input(connection, lane, claim)
-    zone, usual = claim.zone, claim.usual_day
+    zone, usual_day = claim.zone, claim.usual_day
     while chosen is not None and (
-        budget := budgets.stopping(connection, lane.session, chosen, now, zone, usual)
+        budget := budgets.blocking(connection, lane.session, chosen, now, zone, usual_day)
     ):
         lane = _pause(connection, lane, budget, claim)
         chosen = _next_input(connection, lane, claim)

@@ -1,4 +1,4 @@
-"""What accounts have left, and which inputs wait for a limit to reset.
+"""Stores the usage limits of accounts, and makes inputs wait until a limit resets.
 
 Callers that hold a lane lock an account after it, never the other way round.
 """
@@ -31,7 +31,7 @@ from navi.live.model.usage_limit import (
     after_success,
     report,
     reports,
-    take_place,
+    take_slot,
 )
 from navi.live.model.wire_format import input_json, limit_json
 from navi.live.store import sessions
@@ -64,7 +64,7 @@ def record_limit(
 ) -> datetime | None:
     """Record that the turn met a limit. Returns when its session may continue.
 
-    None if the vendor named no reset, and the account has been probed often enough.
+    None if the vendor named no reset, and too many retries have failed.
     """
     limit = _locked(connection, account)
     kind = ending.limit_kind or UNNAMED_KIND
@@ -72,11 +72,11 @@ def record_limit(
     if limited is None:
         _store(connection, turn.session.id, after_giving_up(limit, now), now)
         return None
-    place = _place_of(turn.session, limited, now)
-    if place is None:
-        place, limited = take_place(limited, turn.retry)
+    slot = _slot_of(turn.session, limited, now)
+    if slot is None:
+        slot, limited = take_slot(limited, turn.retry)
     _store(connection, turn.session.id, limited, now)
-    return place
+    return slot
 
 
 def record_limit_in_terminal(
@@ -106,22 +106,22 @@ def hold(
 ) -> Lane:
     """Make the session's inputs wait for the limit, which is in force. Returns the lane.
 
-    The session gets one place among those that continue after the reset.
+    The session gets one of the slots in which sessions continue after the reset.
     """
-    place = _place_of(lane.session, limit, now)
-    if place is None:
+    slot = _slot_of(lane.session, limit, now)
+    if slot is None:
         limit = _locked(connection, limit.account)
         if not limit.is_in_force(now):
             return lane  # it was lifted just now
-        place, limit = take_place(limit, policy)
+        slot, limit = take_slot(limit, policy)
         _write(connection, limit)
     held_ids = [
         each.id
         for each in list_inputs(connection, lane.session.id)
         if each.is_deliverable(now) and limit.holds(each, now)
     ]
-    hold_inputs(connection, lane.session.id, held_ids, limit.account.id, place, now)
-    session = sessions.change(connection, lane.session.id, {"limit_until": place}, now)
+    hold_inputs(connection, lane.session.id, held_ids, limit.account.id, slot, now)
+    session = sessions.change(connection, lane.session.id, {"limit_until": slot}, now)
     _announce(connection, session.id, limit, now)
     return Lane(session, lane.turn_id, lane.fence, lane.next_idx, lane.next_ordinal)
 
@@ -200,8 +200,8 @@ def release(
         _announce(connection, session_id, _limit(row), now)
 
 
-def _place_of(session: Session, limit: AccountLimit, now: datetime) -> datetime | None:
-    """The place that the session already has; None if it is before the account's next try."""
+def _slot_of(session: Session, limit: AccountLimit, now: datetime) -> datetime | None:
+    """The slot that the session already has; None if it has none from `retry_at` on."""
     assert limit.retry_at is not None
     at = session.limit_until
     return at if at is not None and at > now and at >= limit.retry_at else None

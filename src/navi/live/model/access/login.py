@@ -1,4 +1,4 @@
-"""A browser that is logged in, and the link that logs one in."""
+"""A logged-in browser, and the link that logs a browser in."""
 
 from __future__ import annotations
 

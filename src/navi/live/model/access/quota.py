@@ -11,8 +11,8 @@ from navi.live.model.access.user import User
 class LimitReached(Conflict):
     kind = "limit_reached"
 
-    def __init__(self, subject: str, limit: int, things: str, *, hint: str) -> None:
-        noun = things.removesuffix("s") if limit == 1 else things
+    def __init__(self, subject: str, limit: int, plural: str, *, hint: str) -> None:
+        noun = plural.removesuffix("s") if limit == 1 else plural
         super().__init__(f"{subject} has reached the limit of {limit:,} {noun}", hint=hint)
 
 

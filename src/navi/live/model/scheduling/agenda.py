@@ -1,4 +1,4 @@
-"""What will happen next in any session."""
+"""What is scheduled next, across all sessions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class AgendaKind(StrEnum):
 
 
 class WaitsFor(StrEnum):
-    """What can hold up an entry that is due."""
+    """What a due entry may have to wait for."""
 
     TERMINAL = "terminal"
-    """Its session is open in a person's terminal, where Navi begins no turn of its own."""
+    """The session is open in a person's terminal, where Navi does not start turns itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +29,5 @@ class AgendaEntry:
     session_id: str
     session_title: str
     title: str
-    """The first line of what the agent will get, or the automation's name."""
+    """The first line of the text for the agent, or the automation's name."""
     waits_for: WaitsFor | None = None

@@ -313,7 +313,7 @@ def planned_run(automation: Automation, decision: Plan, now: datetime) -> Run:
     )
 
 
-def ended_because(automation: Automation, now: datetime) -> Ended:
+def end_reason(automation: Automation, now: datetime) -> Ended:
     """Why an automation has no more runs after the one that just ended."""
     guards = automation.guards
     is_over = automation.schedule.next_after(now) is None
@@ -416,7 +416,8 @@ def require_name(name: str) -> str:
 def require_message(message: str) -> str:
     if not message.strip():
         raise InvalidInput(
-            "the message is blank", hint="say what to do, like 'Look at error.log; report news.'"
+            "the message is blank",
+            hint="say what to do, like 'Read error.log and report new errors.'",
         )
     return require_text(message)
 

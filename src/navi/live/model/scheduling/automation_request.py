@@ -1,4 +1,4 @@
-"""An automation as people and agents ask for it, and a change to one."""
+"""A request to add an automation, and a request to change one."""
 
 from __future__ import annotations
 

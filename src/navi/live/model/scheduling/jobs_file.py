@@ -179,10 +179,10 @@ def _next_run(schedule: Schedule, planned: datetime | None, now: datetime) -> da
     return schedule.next_after(now)
 
 
-def _fields(value: Any, what: str) -> dict[str, Any]:
-    """The object with its names in snake_case."""
+def _fields(value: Any, subject: str) -> dict[str, Any]:
+    """The object with its names in snake_case. `subject` names it in an error."""
     if not isinstance(value, dict):
-        raise InvalidInput(f"{what} is not an object")
+        raise InvalidInput(f"{subject} is not an object")
     return {
         re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): item for name, item in value.items()
     }
@@ -233,7 +233,7 @@ def _notes(automation: Automation, job: Mapping[str, Any]) -> Iterator[str]:
     fields = _fields(job, "the job")
     name = automation.name
     if automation.is_built_in and fields.get("enabled", True) is not False:
-        yield f"{name} is Navi's own: the setting [automations] {automation.kind} switches it on"
+        yield f"{name} is built into Navi: the setting [automations] {automation.kind} enables it"
     if fields.get("delete_after_run") is True and isinstance(automation.schedule, At):
         yield (
             f"{name}: deleteAfterRun is ignored. After its run it stays listed as done; "

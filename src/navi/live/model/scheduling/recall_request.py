@@ -1,4 +1,4 @@
-"""A recall as people and agents ask for it."""
+"""A request to schedule a recall."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class NoRegistration(NotFound):
     def __init__(self, session_id: str) -> None:
         super().__init__(
             f"session {session_id} is not being reminded",
-            hint="it may have finished, or reminding was stopped before",
+            hint="it may have finished, or its reminders were already stopped",
         )
 
 
@@ -110,7 +110,8 @@ class Reminder:
 class Thresholds:
     """The server's defaults, in seconds without a report.
 
-    After `soft`, a nudge waits for the running turn to end; `hard_gap` later, one interrupts it.
+    The nudge after `soft` waits for the running turn to end; the one `hard_gap` later interrupts
+    it.
     """
 
     soft: int = 180

@@ -1,7 +1,8 @@
 """When something happens: once, at an interval, or by a cron expression in a time zone.
 
-A local time that a clock change skips happens once, at the next minute that exists; one that comes
-twice happens once. Cron expressions like "every 15 minutes" follow real time instead.
+If a clock change skips a local time, the occurrence moves to the next minute that exists. If a
+local time comes twice, only one is an occurrence. Cron expressions like "every 15 minutes" follow
+real time instead.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SHORTEST_EVERY_SECONDS = 10
 CRON_LIMIT = 200
 """Characters of a cron expression; even long ones rarely have more than 60."""
 COUNT_LIMIT = 10_000
-"""Past occurrences are counted only up to this number; nobody needs to know more exactly."""
+"""Past occurrences are counted only up to this number; nobody needs a more exact one."""
 LONGEST_GAP = timedelta(days=366 * 100)
 """Longer than the time from any occurrence to the next."""
 NICKNAMES = {
@@ -196,7 +197,7 @@ def is_equivalent(one: Schedule, other: Schedule) -> bool:
 
 
 def is_instant_of(schedule: At, at: str, zone: tzinfo) -> bool:
-    """Whether `at`, as a client writes it, is the schedule's instant, even one in the past."""
+    """Whether a client's text `at` means the schedule's instant, even if that is in the past."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:

@@ -56,7 +56,7 @@ async def import_jobs(
         else:
             (result.added if is_new else result.existing).append(automation)
     if result.added:
-        signals.ring(store.url)
+        signals.wake_server(store.url)
     return result
 
 

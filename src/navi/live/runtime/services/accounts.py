@@ -112,7 +112,7 @@ class Accounts:
         """
         _require_removable(name)
         stopped = await self._store.transact(user_removal.remove, name, self._clock.now())
-        signals.ring(self._store.url)
+        signals.wake_server(self._store.url)
         return stopped
 
 

@@ -71,7 +71,7 @@ class EventWriter:
                 continue
             batch, self._pending = merge_deltas(self._pending), []
             self._has_room.set()
-            await self._store.transact_patiently(
+            await self._store.transact_with_retries(
                 RETRY_SECONDS,
                 turns.extend,
                 self._turn,
@@ -106,7 +106,7 @@ class EventWriter:
         drafts = with_ending(
             drafts_of([*self._stored, *last_events]), ending, must_speak=must_speak
         )
-        await self._store.transact_patiently(
+        await self._store.transact_with_retries(
             RETRY_SECONDS,
             turns.finish,
             self._turn,

@@ -417,7 +417,7 @@ class TurnRunner:
                             await self._store.transact(terminals.remember, session, agent_id, now)
                     else:
                         await writer.put(event)
-                        if isinstance(event, ToolFinished) and local.calls.see(event):
+                        if isinstance(event, ToolFinished) and local.calls.record(event):
                             self.interrupt(start.turn.id)
         except TimeoutError as error:
             if not limit.has_passed:

@@ -36,7 +36,7 @@ def add(
 
 
 def find(connection: Connection, token_sha256: str) -> tuple[str, str]:
-    """The question that the link answers, and the user it answers as."""
+    """The ids of the question that the link answers, and of the user who answers it."""
     query = select(answer_links.c.question_id, answer_links.c.user_id)
     row = connection.execute(query.where(answer_links.c.token_sha256 == token_sha256)).one_or_none()
     if row is None:

@@ -1,4 +1,4 @@
-"""Removes a user's access and ends everything of theirs that is running. Transcripts stay."""
+"""Removes a user's access and ends everything that the user has running. Transcripts stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from navi.live.store.engine.tables import sessions as session_rows
 from navi.live.store.scheduling import automation_runs, automations, reminder_list
 
 ACCESS = (logins, login_codes, answer_links)
-"""The tables, besides `users`, whose rows let someone in as the user that `user_id` names."""
+"""The tables, besides `users`, whose rows give access as the user in their `user_id`."""
 
 
 def survey(connection: Connection, user_id: str) -> Belongings:

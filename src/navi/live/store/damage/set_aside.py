@@ -1,7 +1,7 @@
 """The record of rows that could not be read, computed or carried out.
 
-Such a row is ended or deleted, so that it never stops the others. Its content and the reason are
-recorded here, posted in its session, and listed by `navi doctor`.
+Such a row is ended or deleted, so that it never blocks the others. Its content and the reason are
+recorded here. A notice is posted in its session, and `navi doctor` lists it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SetAside:
 
 
 def is_damage(connection: Connection, error: Exception) -> bool:
-    """Whether the row is to blame: not if it was refused, nor if trying again may help."""
+    """Whether the row is damaged: the error is neither a refusal nor one that a retry may fix."""
     if isinstance(error, NaviError):
         return False
     dialect = dialect_of(connection.dialect)
@@ -95,7 +95,7 @@ def take_out(
     changes: Mapping[str, Any],
     read: Callable[[Row[Any]], object],
 ) -> None:
-    """Change the row so that it has ended. If it is still unreadable then, delete it."""
+    """End the row by applying `changes`. If it still can't be read, delete it."""
     is_row = table.c.id == row_id
     try:
         with connection.begin_nested():

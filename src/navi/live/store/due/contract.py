@@ -1,4 +1,4 @@
-"""What the scheduler needs from every kind of thing that comes due."""
+"""The scheduler's interface to every kind of row that comes due."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Claimed:
 
 
 class DueKind(Protocol):
-    """One kind of thing that comes due."""
+    """One kind of row that comes due, such as recalls."""
 
     name: str
     lead: timedelta
@@ -38,7 +38,7 @@ class DueKind(Protocol):
         """Claim at most `limit` rows due by `until` and admit their inputs, all or none."""
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
-        """The row that `claim` would take first. Reads no columns but the ids."""
+        """The row that `claim` would take first. Reads only ids, as other columns may be bad."""
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
         """End a row that can't be handled, so that it is never due again."""
@@ -62,7 +62,7 @@ def next_of_each(connection: Connection, query: Executable) -> dict[int, datetim
 def claim_one(connection: Connection, kind: DueKind, now: datetime, until: datetime) -> Claimed:
     """Claim a single row; if that fails, set the row aside with the reason.
 
-    A `NaviError`, or an error of the database that may pass, is raised instead.
+    A `NaviError` or a transient error of the database is raised instead.
     """
     try:
         with connection.begin_nested():

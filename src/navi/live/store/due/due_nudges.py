@@ -84,7 +84,7 @@ def _claim(
         reminders.cancel(connection, session_id, now)
         return []
     if lane.session.waiting_for is not None:
-        # The agent is silent because a person is.
+        # The agent can't report while it waits for a person.
         reminders.change(connection, registration.reset(now), now)
         return []
     held_until = compactions.held_until(connection, session_id)
@@ -106,7 +106,7 @@ def _nudge(
     inputs: list[Input] = []
     if nudge is not Nudge.NONE and not reminders.has_queued_nudge(connection, registration, nudge):
         if nudge is Nudge.HARD:
-            # The hard nudge includes what the undelivered soft one says.
+            # The hard nudge makes an undelivered soft one superfluous.
             reminders.remove_nudges(connection, registration, now)
         new = nudge_input(registration, nudge, interrupts=lane.turn_id is not None)
         inputs = input_queue.admit_all(connection, [(lane, new)], now)

@@ -18,7 +18,7 @@ from navi.live.store.lanes import lock
 from navi.live.store.scheduling import compactions, one_time_reminders
 
 PAUSE = timedelta(minutes=5)
-"""How long to wait before looking again at a session that waits for a person."""
+"""How long to postpone the reminder of a session that waits for a person."""
 
 
 def _claimable(*columns: Any) -> Any:
@@ -64,7 +64,7 @@ class DueReminders:
             if lane.session.state is SessionState.STOPPED:
                 one_time_reminders.set_status(connection, reminder, ReminderStatus.CANCELLED, now)
             elif lane.session.waiting_for is not None:
-                # It would interrupt the turn that asks. The answer pulls it forward.
+                # It would interrupt the turn that asks. An answer restores its original time.
                 one_time_reminders.move(connection, reminder, now + PAUSE)
             elif held_until is not None and held_until > now:
                 one_time_reminders.move(connection, reminder, held_until)

@@ -49,7 +49,8 @@ def _upgrade(connection: Connection) -> None:
     revisions = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in revisions:
         raise StoreUnusable(
-            f"this database was written by a newer Navi (schema {current}; this one has {HEAD})",
+            f"this database was written by a newer Navi: its schema is {current}, and this Navi "
+            f"supports {HEAD} at most",
             hint="upgrade Navi, or use another store: set NAVI_HOME or NAVI_DATABASE_URL",
         )
     try:

@@ -114,9 +114,9 @@ sessions = Table(
     Column("program", Text),
     # How its last turn ended; NULL before that.
     Column("last_outcome", Text),
-    # Until when it waits for a usage limit; NULL if it doesn't.
+    # When inputs that wait for a usage limit may continue; NULL if none waits for one.
     Column("limit_until", Instant),
-    # What a person has seen of it, and how they keep it.
+    # Whether it has output that no person has seen, and people's marks on it.
     Column("unread", Boolean, nullable=False, server_default=false()),
     Column("pinned", Boolean, nullable=False, server_default=false()),
     Column("archived", Boolean, nullable=False, server_default=false()),
@@ -127,7 +127,7 @@ sessions = Table(
     Column("on_permission", Text),
     # How long its questions wait, 0 forever; NULL for the setting.
     Column("question_deadline_minutes", Integer),
-    # The used-up budget for which its inputs wait, why, and until when.
+    # The used-up budget that its inputs wait for, why, and when they may continue.
     Column("paused_by", Text),
     Column("pause_reason", Text),
     Column("paused_until", Instant),
@@ -180,9 +180,9 @@ message_queue = Table(
     Column("queued_at", Instant, nullable=False),
     # The instant before which the input is not delivered; NULL means at once.
     Column("not_before", Instant),
-    # The account for whose usage limit the input waits.
+    # The account whose usage limit the input waits for.
     Column("limit_account", Text),
-    # The used-up budget for which the input waits.
+    # The used-up budget that the input waits for.
     Column("budget", Text),
     Column("delivered_at", Instant),
     Column("turn_id", Text),
@@ -213,18 +213,18 @@ account_limits = Table(
     # Its allowances, by kind: how much is used, and when they reset.
     Column("windows", Json, nullable=False),
     Column("kind", Text),
-    # Since when a limit is in force; NULL if none is.
+    # When the limit in force was met; NULL if none is in force.
     Column("limited_at", Instant),
-    # When the vendor said that it resets.
+    # When it resets, if the vendor has said so.
     Column("resets_at", Instant),
-    # When the first input is tried again, and when the next session that waits may go on.
+    # When the first input is tried again, and when the next waiting session may continue.
     Column("retry_at", Instant),
     Column("next_slot_at", Instant),
     Column("probes", Integer, nullable=False),
 )
 
-# What sessions, automations and users' days may use, and have used. `key` is the scope and the
-# owner. Locked after the lanes and accounts.
+# The budgets of sessions, automations and users, and how much of them is used. `key` combines the
+# scope and the owner. Locked after the lanes and accounts.
 budgets = Table(
     "budgets",
     metadata,
@@ -243,7 +243,7 @@ budgets = Table(
     Column("unpriced_model", Text),
     # The day for which a daily budget counts.
     Column("day", Text),
-    # Until when its inputs wait; NULL if it is not used up.
+    # When its inputs may continue; NULL if it is not used up.
     Column("paused_until", Instant),
     # The question that asks to raise it.
     Column("question_id", Text),
@@ -263,7 +263,7 @@ session_recalls = Table(
     Column("additional_context_message", Text, nullable=False),
     Column("scheduled_by", Text, nullable=False),
     Column("status", Text, nullable=False),
-    # The input that the recall became. A row that names one is not claimed again.
+    # The input that the recall became. While this is set, the row is not claimed again.
     Column("input_id", Text),
     Column("outcome", Text),
     Column("error", Text),
@@ -399,7 +399,7 @@ remind_registrations = Table(
     Column("due_at", Instant, nullable=False),
     Index("remind_registrations_by_target", "target_session_id"),
 )
-# SQLite has no booleans: SQLAlchemy queries it with `= 1`, so the index must do the same.
+# SQLite has no booleans: SQLAlchemy's queries compare with `= 1`, so the index must do the same.
 Index(
     "remind_registrations_one_active",
     remind_registrations.c.target_session_id,
@@ -488,7 +488,7 @@ Index(
     postgresql_where=_IS_OPEN,
 )
 
-# Until when an item of the inbox is hidden from a person; NULL if only a new occurrence shows it.
+# Inbox items hidden from a person. `until` is NULL if only a new occurrence shows the item again.
 inbox_snoozes = Table(
     "inbox_snoozes",
     metadata,
@@ -498,8 +498,8 @@ inbox_snoozes = Table(
     Column("until", Instant),
 )
 
-# What people are notified of. `due_at` is when to send it or to try again or, while a server is
-# sending it, when that server's claim ends. `attempts` is the fence of the claim.
+# `due_at` is when to send the notification or to try again; while a server is sending it, when that
+# server's claim ends. `attempts` is the fence of the claim.
 notifications = Table(
     "notifications",
     metadata,
@@ -516,7 +516,7 @@ notifications = Table(
     # The digest in which it is sent.
     Column("digest_id", Text),
     Column("attempts", Integer, nullable=False),
-    # What became of it on each channel.
+    # The result on each channel.
     Column("deliveries", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("due_at", Instant, nullable=False),
@@ -606,7 +606,7 @@ agent_sessions = Table(
     Column("agent_session_id", Text, primary_key=True),
     session_reference(),
     Column("context_from_idx", Integer, nullable=False),
-    # What the latest hook report said, and when; an older report never overrides a newer one.
+    # From the latest hook report, and its time: an older report never overrides a newer one.
     Column("is_open", Boolean, nullable=False),
     Column("news_at", Instant),
     Column("transcript_path", Text),

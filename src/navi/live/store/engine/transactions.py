@@ -30,7 +30,7 @@ from navi.live.store.events import open_outbox, store_emitted
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PATIENCE_SECONDS = 5.0
+RETRY_SECONDS = 5.0
 """How long to keep retrying an operation while the database is locked or unreachable."""
 SETTLE_SECONDS = 0.25
 """How long the store must be idle before `Dialect.settle` runs."""
@@ -51,8 +51,8 @@ class _Job:
     error: BaseException | None = None
 
 
-class _NotTogether(Exception):
-    """An operation failed in a shared transaction, so each must run in one of its own."""
+class _BatchFailed(Exception):
+    """An operation failed in a shared transaction, so each must run in its own transaction."""
 
 
 class Store:
@@ -102,29 +102,29 @@ class Store:
     async def transact(
         self, operation: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """Run the operation in a transaction; its result arrives after the commit."""
-        return await self._submit(PATIENCE_SECONDS, operation, args, kwargs)
+        """Run the operation in a transaction. Returns its result after the commit."""
+        return await self._submit(RETRY_SECONDS, operation, args, kwargs)
 
-    async def transact_patiently(
+    async def transact_with_retries(
         self,
-        patience_seconds: float,
+        retry_seconds: float,
         operation: Callable[Concatenate[Connection, P], R],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
-        """Like `transact`, for work that must survive a longer outage."""
-        return await self._submit(patience_seconds, operation, args, kwargs)
+        """Like `transact`, but keeps retrying for longer, to survive a longer outage."""
+        return await self._submit(retry_seconds, operation, args, kwargs)
 
     async def _submit(
         self,
-        patience_seconds: float,
+        retry_seconds: float,
         operation: Callable[Concatenate[Connection, P], R],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> R:
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         future.add_done_callback(_consume)
-        deadline = time.monotonic() + patience_seconds
+        deadline = time.monotonic() + retry_seconds
         self._jobs.put(_Job(operation, args, kwargs, future, deadline))
         # Shielded: the transaction completes even if nobody waits for it any more.
         return await asyncio.shield(future)
@@ -154,7 +154,7 @@ class Store:
         return self._jobs.get()
 
     def _settle(self) -> None:
-        """Do work that commits have put off, while nobody waits for a commit."""
+        """Do work that commits have postponed, while the store is idle."""
         self._settled_changes = self._changes
         try:
             self.dialect.settle(self._engine)
@@ -169,7 +169,7 @@ class Store:
             try:
                 self._hand_over(batch, *self._run_once(batch))
                 return
-            except _NotTogether:
+            except _BatchFailed:
                 # The batch was rolled back. Run each job alone, so that only the bad one fails.
                 for job in batch:
                     self._run([job])
@@ -202,7 +202,7 @@ class Store:
                         raise
                     if isinstance(error, DBAPIError) and self.dialect.is_transient(error):
                         raise
-                    raise _NotTogether from error
+                    raise _BatchFailed from error
             events = store_emitted(connection)
             sent_signals = signals.flush(connection, self.id)
             self._changes = self.dialect.change_count(connection)
@@ -258,7 +258,7 @@ def _translate(dialect: Dialect, error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
             "someone else made the same change at the same moment",
-            hint="look at the result, or try again",
+            hint="check the current state, or try again",
         )
     if dialect.is_unavailable(error):
         return StoreUnavailable(

@@ -1,4 +1,4 @@
-"""Everything that will happen next, over all sessions, in one query."""
+"""Reads what is scheduled next, across all sessions, in one query."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs of automations, from the moment they are due to the end of their turn.
 
-`amend` and `discard` lock the lane of the automation's session. Callers of other functions that
-write hold it already, except for `settle_delivery`, which needs no lock.
+`amend` and `discard` lock the lane of the automation's session. Callers of the other functions that
+write must already hold it, except for `settle_delivery`, which needs no lock.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from navi.live.model.scheduling.automation import (
     Category,
     Delivery,
     Ended,
-    Kind,
     Plan,
     Run,
     RunNotFound,
     RunState,
     automation_input,
-    ended_because,
+    end_reason,
     failures_after,
     planned_run,
     status_after,
@@ -119,7 +118,7 @@ def discard(connection: Connection, automation_id: str, now: datetime) -> Automa
 def turn_began(connection: Connection, input: Input, now: datetime, zone: tzinfo) -> Input:
     """Start the run and render its prompt.
 
-    The prompts of Navi's own automations depend on files, so the runtime adds them.
+    The prompts of built-in automations depend on files, so the runtime adds them.
     """
     run = find(connection, _run_id(input))
     automation = None if run is None else automations.find(connection, run.automation_id)
@@ -128,8 +127,7 @@ def turn_began(connection: Connection, input: Input, now: datetime, zone: tzinfo
     if run is None or automation is None:
         return input
     automations.change(connection, automation, now, active_run_state=RunState.RUNNING)
-    is_own = automation.kind in (Kind.HEARTBEAT, Kind.DREAM)
-    if input.prompt is not None or is_own or input.is_continuation:
+    if input.prompt is not None or automation.is_built_in or input.is_continuation:
         return input
     zone_name = getattr(automation.schedule, "tz", None)
     zone = zone if zone_name is None else timezone_or_utc(zone_name)
@@ -155,12 +153,12 @@ def record_prompt(connection: Connection, input: Input, scheduled: ScheduledProm
 
 
 def record_policy(connection: Connection, run_id: str, policy: dict[str, Any]) -> None:
-    """Record under which permission policy the run's turn works."""
+    """Record the permission policy of the run's turn."""
     _update(connection, run_id, policy=policy)
 
 
 def record_pause(connection: Connection, input: Input, why: str) -> None:
-    """Record why the queued run waits. The beginning of its turn clears it."""
+    """Record why the queued run waits, until its turn begins."""
     _update(connection, _run_id(input), error=why)
 
 
@@ -172,7 +170,7 @@ def turn_undone(connection: Connection, input: Input, now: datetime) -> None:
 
 
 def remove_idle_run(connection: Connection, input: Input, now: datetime) -> None:
-    """Remove the run of one of Navi's own automations, because it had nothing to do."""
+    """Remove the run of a built-in automation that had nothing to do."""
     automation = _of_input(connection, input)
     connection.execute(delete(automation_runs).where(automation_runs.c.id == _run_id(input)))
     if automation is not None:
@@ -185,7 +183,7 @@ def remove_idle_run(connection: Connection, input: Input, now: datetime) -> None
 def turn_ended(
     connection: Connection, input: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> str | None:
-    """Record how the run's turn ended. Returns a remark for the session, if there is one."""
+    """Record how the run's turn ended. Returns the text of a notice for the session, if any."""
     run = find(connection, _run_id(input))
     if run is None:
         return None
@@ -333,7 +331,7 @@ def _changes_for_next_run(plan: Plan) -> dict[str, Any]:
 def _update_automation(
     connection: Connection, automation: Automation, run_id: str, ending: Ending, now: datetime
 ) -> str | None:
-    """Update the automation after a run. Returns a remark if this switches it off."""
+    """Update the automation after a run. Returns the text of a notice if this switches it off."""
     failures = failures_after(ending.outcome, automation.failures_in_row)
     status = status_after(ending.outcome)
     changed = automations.change(
@@ -363,7 +361,7 @@ def _changes_after_run(automation: Automation, now: datetime) -> dict[str, Any]:
     if automation.held_at is not None:
         return {**changes, "next_run_at": automation.held_at, "held_at": None}
     if automation.enabled and automation.next_run_at is None:
-        return {**changes, "enabled": False, "ended": ended_because(automation, now)}
+        return {**changes, "enabled": False, "ended": end_reason(automation, now)}
     return changes
 
 

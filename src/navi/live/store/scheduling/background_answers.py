@@ -1,4 +1,4 @@
-"""The answers of background automations, which are posted where a person reads them."""
+"""The answers of background automations, and the sessions in which they are posted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PendingAnswer:
 
     @property
     def text(self) -> str:
-        """What a person would read: the answer, or the error of a failed run."""
+        """The text to post: the answer, or the error of a failed run."""
         if self.run.state is RunState.FAILED and self.automation is not None:
             why = (self.run.error or "").strip().splitlines()[-1:]
             return f"Automation {self.automation.name} failed: {''.join(why)}"

@@ -31,6 +31,6 @@ def forget(connection: Connection, session_id: str, at: datetime) -> bool:
 
 
 def held_until(connection: Connection, session_id: str) -> datetime | None:
-    """When the agent gets reminders again at the latest; None if it is not compacting."""
+    """The latest time at which reminders resume; None if the agent is not compacting."""
     began_at = connection.execute(_BEGAN_AT, {"session_id": session_id}).scalar()
     return None if began_at is None else began_at + LONGEST_COMPACTION

@@ -71,7 +71,7 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def pull_forward(connection: Connection, session_id: str, now: datetime) -> None:
-    """Restore the original times of reminders that were postponed during a compaction."""
+    """Restore the original times of reminders that were postponed."""
     for each in pending(connection, session_id):
         move(connection, each, each.fires_at)
         _announce(connection, each, now)

@@ -46,7 +46,7 @@ def register(connection: Connection, new: Registration) -> Registration:
 
 
 def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
-    """Start the reminder that a delivered message asks for; if several do, that of the last."""
+    """Start the reminder that a delivered message asks for. If several do, the last one counts."""
     requests = [each for each in delivered if each.remind_soft_threshold is not None]
     if not requests:
         return
@@ -127,7 +127,7 @@ def turn_ended(
 ) -> None:
     """Stop reminding an agent whose turn has ended.
 
-    Reminders continue if an urgent input ended the turn, because the work goes on, and if the
+    Reminders continue if an urgent input ended the turn, because the work continues, and if the
     server died, because the agent had not finished. They also continue if the session was cleared:
     `clear` has stopped the old ones, so any that exist now were started for the next task.
     """

@@ -1,4 +1,4 @@
-"""What differs between the databases. Nothing outside this folder asks which one it is.
+"""What differs between the databases. Nothing outside this folder depends on which one is used.
 
 dialect.py     the interface
 registry.py    the dialect of a URL or a connection

@@ -1,4 +1,4 @@
-"""What the store needs from a database."""
+"""The store's interface to a database."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Dialect(Protocol):
         ...
 
     def settle(self, engine: Engine) -> None:
-        """Do in idle time what a commit would otherwise have to do."""
+        """Do work in idle time that a commit would otherwise have to do."""
         ...
 
     def is_transient(self, error: DBAPIError) -> bool:
@@ -84,8 +84,8 @@ class Dialect(Protocol):
         """Send signals to the other servers when this transaction commits."""
         ...
 
-    def ring(self, url: str) -> None:
-        """Tell the server that this process has written to its store, if `notify` can't."""
+    def wake_server(self, url: str) -> None:
+        """Make the server check its store for changes by this process, if `notify` can't."""
         ...
 
     async def listen(

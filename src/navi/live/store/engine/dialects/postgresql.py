@@ -123,7 +123,7 @@ class PostgreSQL:
         signed = [(channel, f"{sender} {payload}") for channel, payload in signals]
         connection.execute(_NOTIFY, {"signals": json.dumps(signed)})
 
-    def ring(self, url: str) -> None:
+    def wake_server(self, url: str) -> None:
         """Nothing to do: `notify` has reached every server."""
 
     async def listen(

@@ -1,6 +1,6 @@
 """SQLite: one server that writes through one connection.
 
-Another process that writes to the database rings a bell: it touches a file next to the database.
+Another process that writes to the database wakes the server by touching a file beside it, the bell.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONGEST_WRITE_AHEAD_LOG_PAGES = 20_000
 before, in idle time."""
 BELL_CHECK_SECONDS = 0.5
 BROKEN_FILE = ("readonly", "full", "malformed", "no such")
-"""An error whose message has one of these words is not cured by waiting."""
+"""If an error's message has one of these words, trying again can't help."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -152,7 +152,7 @@ class SQLite:
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
         """Nothing to do: there is no other server."""
 
-    def ring(self, url: str) -> None:
+    def wake_server(self, url: str) -> None:
         _bell(url).touch()
 
     async def listen(
@@ -186,7 +186,7 @@ def _driver() -> ModuleType:
 
 
 def _is_broken_file(error: DBAPIError) -> bool:
-    """Whether the disk is full or the file read-only, damaged or missing: waiting can't help."""
+    """Whether the disk is full, or the file is read-only, damaged or missing."""
     reason = str(error.orig).lower()
     return any(word in reason for word in BROKEN_FILE)
 

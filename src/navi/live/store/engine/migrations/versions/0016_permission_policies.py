@@ -1,4 +1,4 @@
-"""What happens when an agent needs permission: of sessions and automations, and of each run.
+"""The permission policies of sessions, automations and runs.
 
 Revision ID: 0016
 """

@@ -1,4 +1,4 @@
-"""Budgets, and what waits for those that are used up.
+"""Budgets, and the inputs that wait for used-up ones.
 
 Revision ID: 0020
 """

@@ -1,4 +1,4 @@
-"""How long questions wait for an answer: of sessions and automations.
+"""How long the questions of sessions and automations wait for an answer.
 
 Revision ID: 0021
 """
