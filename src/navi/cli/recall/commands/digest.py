@@ -1,4 +1,4 @@
-"""`recall digest`: what was asked, done, what failed and what it cost, for each project."""
+"""`recall digest`: what was asked, what was done, what failed and what it cost."""
 
 from __future__ import annotations
 

@@ -199,8 +199,8 @@ def _semantic_search(paths: IndexPaths, alpha: float | None) -> Search:
     opened = SearchOpener().open(paths, alpha)
     _say_why_by_words(opened.problem)
     if opened.pending:
-        sessions = "1 session has" if opened.pending == 1 else f"{opened.pending:,} sessions have"
-        output.note(f"note: {sessions} no vectors yet; `recall index --embed` makes them")
+        sessions = "1 session is" if opened.pending == 1 else f"{opened.pending:,} sessions are"
+        output.note(f"note: {sessions} found by words alone until `recall index --embed` has run")
     return opened.search
 
 

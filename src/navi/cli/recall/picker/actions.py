@@ -1,4 +1,4 @@
-"""Actions outside the picker: copy, open, wake. Each returns a text for the last line."""
+"""Actions outside the picker: copy, open, wake. They return texts for the last line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def open_page(item: Item) -> str:
 
     client, address = _client()
     client.health()  # fails if no server runs
-    link = f"{address}/{_page_path(item)}"
+    link = f"{address}/{_page_fragment(item)}"
     if not platform.has_desktop():
         return link
     platform.open_page(link)
@@ -83,7 +83,7 @@ def wake(session: Session, when: str, task: str) -> str:
     return f"{lines.title_and_id(client.session(id))} wakes {recall['reading']}{warning}"
 
 
-def _page_path(item: Item) -> str:
+def _page_fragment(item: Item) -> str:
     session, hit = item.session, item.hit
     if session["source"] == "navi":
         return f"#/sessions/{session['source_session_id']}"

@@ -9,7 +9,7 @@ WIDE = 140
 OTHER_LINES = 3
 """The query, the filters and the last line."""
 SHORTEST_BODY = 9
-"""The fewest lines for list and preview together; with fewer, there is no preview."""
+"""The fewest lines that list and preview need together; with fewer, there is no preview."""
 SHORTEST_LIST = 3
 
 

@@ -36,7 +36,7 @@ class MeaningSearch:
 
 
 def remark(problem: NaviError) -> str:
-    """The problem as a sentence; empty if search by meaning is not set up or switched off."""
+    """The problem as a sentence; empty if search by meaning is switched off or not set up."""
     from navi.memory.semantic.semantic_errors import NoModel, SwitchedOff
 
     return "" if isinstance(problem, (NoModel, SwitchedOff)) else problem.sentence

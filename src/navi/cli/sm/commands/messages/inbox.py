@@ -26,8 +26,8 @@ sm answer 523e PostgreSQL
 sm inbox --snooze failure-c16cb4854bc60dac --until "tomorrow at 9"
 sm inbox --settle finished-d682973b9ef375a9
 
-A snoozed item comes back at that time, or earlier if it happens again. A question stays until it is
-answered: see `sm answer`.
+A snoozed item comes back at the given time, or earlier if it happens again. A question stays until
+it is answered: see `sm answer`.
 """
 
 

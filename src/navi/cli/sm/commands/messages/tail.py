@@ -91,8 +91,8 @@ def _follow(client: Client, events: Events, transcript_ids: set[str], *, is_full
         while True:
             event = events.next()
             if event is None or f"{event.get('turn_id')}.1" in transcript_ids:
-                # No event, or one of a turn that was already printed: `TURN.1` is the id of its
-                # first message.
+                # No event, or one of a turn that was in the transcript already: `TURN.1` is the id
+                # of its first message.
                 continue
             if event["type"] == "stream_delta":
                 output.stream(event["delta"])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from navi.live.model.wire_format import LimitJson
 
 HELP = """Show each account's usage limits: how much is used (if the agent reports it), when they
-reset, and how many inputs are waiting for that.
+reset, and how many inputs wait for the reset.
 
 When a limit resets, the waiting sessions continue by themselves, one after another. A message that
 you send does not wait. To continue everything now:
