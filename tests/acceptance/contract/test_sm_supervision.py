@@ -352,7 +352,7 @@ def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Perso
     words = "the script's usage limit is reached"
     sent = person.sm("send", name, "[[say: I try]] [[limit: 86400]]", "--wait", "60")
     assert sent.returncode == 1
-    assert f"met a usage limit: {words} (limit until " in sent.stderr
+    assert f"hit a usage limit: {words} (limit until " in sent.stderr
     assert "then it continues" in sent.stderr
     done = person.sm("output", name)
     assert (done.stdout, done.stderr) == ("I try\n", f"[limit: {words}]\n")
@@ -364,7 +364,7 @@ async def test_a_session_at_a_limit_shows_until_when_and_goes_on_if_a_person_ign
     person: Person, client: Client
 ) -> None:
     session_id, name = person.session()
-    assert "no agent has met" in person.sm("limit").stderr
+    assert "no agent has hit" in person.sm("limit").stderr
     person.run("send", name, "[[say: I try]] [[limit: 3600]]")
     await finished(client, session_id)
     other_id, other = person.session()

@@ -29,7 +29,7 @@ def test_a_kept_session_is_listed_as_kept_and_comes_back(full: World, recall: Re
     [session] = [each for each in recall("list", "--json").json if each["is_archived"]]
     shown = recall("show", session["id"])
     assert f"`recall restore {session['id']}` brings the file back" in shown.out
-    assert "it was kept; first: recall restore" in recall("resume", session["id"]).err
+    assert "a copy was kept; first run: recall restore" in recall("resume", session["id"]).err
 
     restored = recall("restore", "shop-session")
 

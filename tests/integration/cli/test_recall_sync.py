@@ -106,7 +106,7 @@ def test_a_peer_that_can_not_be_reached_or_has_no_recall(lap: Path, recall: Reca
     assert "the connection to the peer ended" in unreachable.err
     missing = recall("sync", "lap", "--program", "/opt/recall")
     assert missing.code == 1
-    assert "lap does not find /opt/recall" in missing.err
+    assert "/opt/recall was not found on lap" in missing.err
     assert "--program" in missing.err
     assert recall("sync", "lap", "--program", "recall").code == 0
 

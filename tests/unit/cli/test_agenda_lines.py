@@ -25,4 +25,4 @@ def test_a_terminal_is_only_mentioned_once_it_holds_something_up() -> None:
     assert held_by_terminals([entry(1), entry(-1, None)], NOON) is None
     reason = held_by_terminals([entry(-1), entry(-2)], NOON)
     assert reason is not None
-    assert reason.startswith("open in a terminal: shop; what is due there begins when you leave")
+    assert reason.startswith("open in a terminal: shop; due entries begin when you quit")

@@ -1,4 +1,4 @@
-"""Resumes a session by becoming its agent's process."""
+"""Replaces this process with the agent that resumes a session."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def become(agent_command: Sequence[str], folder: str | None) -> NoReturn:
 
 
 def note_about_lost_file(id: str) -> str:
-    """What to say about a session whose file is gone."""
+    """A note about a session whose file is gone."""
     from navi.memory.keep import kept_files
 
     if id in kept_files.load(index_paths()).files:
-        return f"the session's file is gone, but it was kept; first: recall restore {id}"
-    return "the session's file is gone; its agent may no longer know it"
+        return f"the session's file is gone, but a copy was kept; first run: recall restore {id}"
+    return "the session's file is gone; its agent may be unable to resume it"
 
 
 def _no_folder(folder: str, reason: str) -> NaviError:

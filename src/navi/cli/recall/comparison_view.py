@@ -1,4 +1,4 @@
-"""Prints two sessions side by side, or one after the other where there is no room for that."""
+"""Prints two sessions side by side, or one after the other in a narrow terminal."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ HEADINGS = {
 }
 CUT_SHORT = {
     "error": "its last turn failed",
-    "limit": "its last turn met a usage limit",
+    "limit": "its last turn hit a usage limit",
     "max_iterations": "its last turn took too many steps",
-    "denied": "its last turn was refused a permission",
+    "denied": "its last turn was denied permission",
     "stopped": "its last turn was stopped",
 }
 

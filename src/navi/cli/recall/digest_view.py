@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from navi.memory.overview.digest import Digest
 
 STYLES = {"Failed": "red"}
-"""Of headings; the others are bold only."""
+"""Colours of headings. Other headings are only bold."""
 
 
 def show(digest: Digest, period: str, summary: str | None, most: int | None) -> None:

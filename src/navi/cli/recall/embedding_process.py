@@ -1,7 +1,7 @@
-"""Makes vectors in a process of its own, after everything else, while `recall watch` runs.
+"""Makes vectors in a separate process with low priority while `recall watch` runs.
 
-The process ends with the one that started it, because its standard input closes, and by itself when
-there has been nothing to do for a while, because a loaded model takes memory.
+The process ends when its parent ends, because that closes its standard input. It also ends after
+some idle time, because a loaded model takes memory.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class EmbeddingProcess:
     _may_start_at: float = 0.0
 
     def request(self) -> None:
-        """Have vectors made if something may lack them. Called after every pass."""
+        """Have missing vectors made, unless nothing has changed. Called after every pass."""
         state = self._state()
         if self._process is not None and self._process.poll() is not None:
             if self._process.returncode == FAILED:
@@ -57,7 +57,7 @@ class EmbeddingProcess:
         if self._seen is not None and self._seen[0] != state[0]:
             self.end()  # it has another model loaded
         if self._process is None:
-            # In a Unix session of its own: Ctrl-C is for the parent, which then ends this one.
+            # In a new Unix session: Ctrl-C must reach only the parent, which then ends this one.
             self._process = subprocess.Popen(
                 COMMAND, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
             )
@@ -69,7 +69,7 @@ class EmbeddingProcess:
             self._seen = state
 
     def end(self) -> None:
-        """Stop at once: what is not yet made is made by the next process."""
+        """Stop at once. The next process makes the vectors that are still missing."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -89,7 +89,7 @@ class EmbeddingProcess:
 
 @dataclass(slots=True)
 class _Worker:
-    """What runs in the process."""
+    """The code that runs in the process."""
 
     requests: Queue[None] = field(default_factory=Queue)
     has_ended: Event = field(default_factory=Event)
@@ -130,7 +130,7 @@ class _Worker:
         self.requests.put(None)
 
     def _is_requested(self) -> bool:
-        """Wait for a request. All that have come meanwhile are one."""
+        """Wait for a request, and merge those that follow it. False if the process should end."""
         try:
             self.requests.get(timeout=IDLE_SECONDS)
             while not self.requests.empty():

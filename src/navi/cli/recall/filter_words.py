@@ -16,7 +16,7 @@ TYPES: Mapping[str, Callable[[], click.ParamType[str]]] = {
     "tool": ToolName,
     "session": SessionName,
 }
-"""Where the values of filters come from that options have too."""
+"""Filters that are options too, and the types that complete their values."""
 
 
 class SearchWord(click.ParamType[str]):
@@ -25,9 +25,9 @@ class SearchWord(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        """Whole filters: a shell would add a space after a name alone.
+        """Complete whole filters, because a shell would add a space after a name alone.
 
-        Bash breaks words at colons, so there only the value is completed.
+        Bash splits words at colons, so there only the value is completed.
         """
         earlier = list(ctx.params.get(param.name or "") or ())
         if incomplete == ":":

@@ -1,6 +1,6 @@
-"""Index what is new before `recall search` and `recall list` answer.
+"""Indexes new messages before commands such as `recall search` read the index.
 
-If that would take too long, they answer from the old index and say how old it is.
+If that would take too long, they read the index as it is, and a note says how old it is.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_SECONDS = 1.0
 FIRST_PASS_SECONDS = 60.0
-"""How long to wait for another process that is making the first index: a server, mostly."""
+"""How long to wait for another process, usually a server, that is making the first index."""
 
 
 def bring_up_to_date(paths: IndexPaths) -> None:
-    """Index what is new, or print why that failed: an old answer is better than none."""
+    """Index new messages, or print why that failed: an old answer is better than none."""
     try:
         _bring_up_to_date(paths)
     except NaviError as error:
@@ -52,7 +52,7 @@ def _bring_up_to_date(paths: IndexPaths) -> None:
 
 
 def _refresh_unknown_state(paths: IndexPaths, state: Freshness) -> None:
-    """Take a pass after a killed one, or after another version wrote to the index."""
+    """Run a pass after one was killed, or after another version wrote to the index."""
     refresh = _refresh(paths, TIME_LIMIT_SECONDS)
     if (reason := refresh.rebuild_reason()) is not None:
         output.note(f"{reason}: recall rebuilds the full-text index once")

@@ -1,4 +1,4 @@
-"""Messages as HTML: rendered Markdown, coloured code, and nothing that runs or loads anything."""
+"""Messages as safe HTML: Markdown and coloured code, without scripts or remote content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pygments.util import ClassNotFound
 CONTENT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
-"""Makes a transcript's own HTML harmless, should any ever get through."""
+"""A second defence, in case HTML from a transcript gets through."""
 LONGEST_COLOURED = 20_000
 """Longer code is not coloured: some languages' patterns are slow on hostile code."""
 STYLE = f"""

@@ -1,4 +1,4 @@
-"""Why a list or a search is empty: which filter excluded everything."""
+"""Explains why a list or a search is empty: which filter excluded everything."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class HostNotFound(NotFound):
     def __init__(self, name: str, existing: Sequence[str]) -> None:
         hint = "`recall sync ada@laptop` gets the sessions of another machine"
         if existing:
-            hint = f"there are sessions from {', '.join(existing)}, and from here"
+            hint = f"there are sessions from {', '.join(existing)} and from this machine"
         super().__init__(f"no session is from a machine called {name}", hint=hint)
 
 
@@ -62,11 +62,12 @@ def why_nothing_matches(
     filters: Any,
     total: Callable[[Any], int],
     session_list: SessionList,
-    things: str = "sessions",
+    noun: str = "sessions",
     as_typed: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Why `filters` match nothing. `total` counts the matches of any filters; `as_typed` has those
-    that were typed among the words."""
+    """Explain why `filters` match nothing.
+
+    `total` counts the matches of any filters. `as_typed` has the text of filters in the query."""
     values = {name: value for name, value in filters._asdict().items() if value is not None}
     unfiltered = filters._replace(**dict.fromkeys(values))
     for name in ("project", "tool"):
@@ -74,19 +75,19 @@ def why_nothing_matches(
             return sentence
     for name, value in values.items():
         if total(unfiltered._replace(**{name: value})) == 0:
-            return f"no {things} {_phrase(name, value)}"
+            return f"no {noun} {_phrase(name, value)}"
     described = " ".join(_phrase(name, value) for name, value in values.items())
     totals_without = {name: total(filters._replace(**{name: None})) for name in values}
     name = max(totals_without, key=lambda each: totals_without[each])
     label = as_typed.get(name, f"--{name}")
     without = f"; without {label}: {totals_without[name]:,}" if totals_without[name] else ""
-    return f"no {things} {described}{without}"
+    return f"no {noun} {described}{without}"
 
 
 def explain_no_stats(
-    things: str, source: str | None, project: str | None, since: datetime | None
+    noun: str, source: str | None, project: str | None, since: datetime | None
 ) -> None:
-    """Say why there is nothing to count."""
+    """Print why there is nothing to count."""
     from navi.memory.index_paths import index_paths
     from navi.memory.read.session_list import SessionFilters, SessionList
 
@@ -96,7 +97,7 @@ def explain_no_stats(
     elif session_list.total(filters) == 0:
         output.note(why_nothing_matches(filters, session_list.total, session_list))
     else:
-        output.note(f"no {things} in these sessions")
+        output.note(f"no {noun} in these sessions")
 
 
 def _explain_unknown(name: str, value: str, session_list: SessionList) -> str | None:

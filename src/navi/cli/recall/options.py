@@ -154,13 +154,13 @@ class ToolName(click.ParamType[str]):
         return _items(_from_index(lambda session_list: session_list.tools()), incomplete)
 
 
-def _from_index(ask: Callable[[SessionList], list[Any]]) -> list[Any]:
-    """What `ask` returns; empty if the index can't be read, as a shell can't show errors."""
+def _from_index(read: Callable[[SessionList], list[Any]]) -> list[Any]:
+    """The result of `read`; empty if it fails, because a shell can't show errors."""
     from navi.memory.index_paths import index_paths
     from navi.memory.read.session_list import SessionList
 
     try:
-        return ask(SessionList(index_paths()))
+        return read(SessionList(index_paths()))
     except (NaviError, OSError):
         return []
 
@@ -199,7 +199,7 @@ since_option: Decorator = click.option(
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only before this time, written as for --since; a date includes that whole day.",
+    help="Only before this time, written as for --since; a date includes the whole day.",
 )
 project_option: Decorator = click.option(
     "--project",

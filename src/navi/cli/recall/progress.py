@@ -34,7 +34,7 @@ class Bar:
 
 
 class EmbeddingBar:
-    """The same for `recall index --embed`."""
+    """The progress of `recall index --embed`."""
 
     def __init__(self) -> None:
         self._started_at = time.monotonic()

@@ -21,7 +21,7 @@ FAILURES: dict[str | None, str] = {
     Outcome.ERROR: "failed",
     Outcome.STOPPED: "was stopped",
     Outcome.MAX_ITERATIONS: "used all its steps",
-    Outcome.LIMIT: "met a usage limit",
+    Outcome.LIMIT: "hit a usage limit",
 }
 
 
@@ -43,7 +43,7 @@ def wait_for(
     result = client.answer(session["id"], input_id, seconds)
     if as_json:
         output.say_json(result)
-    elif result["answer"] and not _only_says_how_it_ended(result):
+    elif result["answer"] and not _only_repeats_error(result):
         output.say(result["answer"])
     if result["status"] == "done" and not as_json:
         reader.mark_read(client, client.session(session["id"]))
@@ -52,13 +52,13 @@ def wait_for(
 
 
 def open_question(client: Client, session_id: str) -> QuestionJson | None:
-    """What the session asks a person, if it waits for the answer."""
+    """The question that the session waits for, if any."""
     questions = overview.open_questions(client, [client.session(session_id)])
     return questions.get(session_id)
 
 
-def _only_says_how_it_ended(result: AnswerJson) -> bool:
-    """Whether the agent said nothing, so that the answer repeats the error."""
+def _only_repeats_error(result: AnswerJson) -> bool:
+    """Whether the agent wrote nothing, so that the answer is only the error."""
     outcome = result["outcome"]
     if outcome in (None, "ok"):
         return False
@@ -69,7 +69,7 @@ def _failure(
     client: Client, session: SessionJson, result: AnswerJson, seconds: float
 ) -> NotInTime | TurnFailed:
     limit = lines.limit(client.session(session["id"]), client.now(), own_timezone())
-    goes_on = "" if limit is None else f" ({limit}; then it continues)"
+    continuation = "" if limit is None else f" ({limit}; then it continues)"
     if result["status"] != "done":
         late = f"{lines.title_and_id(session)} did not answer within {seconds:g} seconds"
         if (question := open_question(client, session["id"])) is not None:
@@ -78,13 +78,13 @@ def _failure(
                 hint=inbox_lines.how_to_answer([question]) or "",
             )
         return NotInTime(
-            f"{late}; the message is {result['status']}{goes_on}",
+            f"{late}; the message is {result['status']}{continuation}",
             hint=f"`sm wait {session['id']}` keeps waiting; `sm output {session['id']}` shows "
             "what it said",
         )
     reason = f": {result['error']}" if result["error"] else ""
     ending = FAILURES.get(result["outcome"], "ended its turn")
     return TurnFailed(
-        f"{lines.title_and_id(session)} {ending}{reason}{goes_on}",
+        f"{lines.title_and_id(session)} {ending}{reason}{continuation}",
         hint=f"`sm tail {session['id']}` shows what happened",
     )

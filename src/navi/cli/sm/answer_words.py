@@ -1,4 +1,4 @@
-"""Reads a person's answer to a question from the command line, and says what became of it."""
+"""Reads a person's answer to a question from the command line, and describes its result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AlreadyClosed(Conflict):
 
 
 def read(question: QuestionJson, words: Sequence[str], updated_input: str | None) -> AnswerPlan:
-    """Reads the answer. A first argument such as `deny` is a decision."""
+    """Parse the answer. A keyword such as `deny` as the first word is a decision."""
     possible = decisions_of(QuestionKind(question["kind"]), has_rule=bool(question["suggestions"]))
     keyword = KEYWORDS.get(words[0])
     is_option = words[0] in _labels(question)
@@ -86,7 +86,9 @@ def _decision(decision: Decision, words: Sequence[str], updated_input: str | Non
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise UsageError("--input is not a JSON object", hint='like --input \'{"command": "ls"}\'')
+        raise UsageError(
+            "--input is not a JSON object", hint='for example --input \'{"command": "ls"}\''
+        )
     return AnswerPlan(decision, updated_input=value)
 
 
@@ -119,13 +121,13 @@ def _or(words: Sequence[str]) -> str:
 
 
 def outcome(question: QuestionJson) -> str:
-    """What the person has done: `allowed`, `chose PostgreSQL`"""
+    """The answer in words: `allowed`, `chose PostgreSQL`"""
     answer = question["answer"]
     assert answer is not None
     text = "" if answer["text"] is None else f": {lines.plain(answer['text'], lines.LONGEST)}"
     match answer["decision"]:
         case Decision.ALLOW:
-            return "allowed, with another input" if answer["updated_input"] else "allowed"
+            return "allowed, with a different input" if answer["updated_input"] else "allowed"
         case Decision.ALLOW_ALWAYS:
             return "always allowed"
         case Decision.DENY:

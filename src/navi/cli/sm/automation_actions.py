@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PREVIEW_COUNT = 5
 ERROR_NAME = re.compile(r"^[\w.]+: ")
-"""At the start of the line that ends a traceback."""
+"""Matches the exception's name in the last line of a traceback."""
 NAME_LENGTH = 40
 LIST_COLUMNS = (
     Column("ID", rank=1, style="dim"),
@@ -137,7 +137,7 @@ class AutomationActions:
             output.say(f"removed {self._name_and_id(automation)}")
 
     def _with_zone(self, change: AutomationChange, automation: AutomationJson) -> AutomationChange:
-        """Add the zone to read new times in: the person's own, or the old one from cron to cron."""
+        """Add the zone of new times: the person's, or the old one if cron replaces cron."""
         fields = change.values().keys()
         if "tz" in fields or not fields & {"at", "cron_expr", "expires_at"}:
             return change
@@ -226,7 +226,7 @@ class AutomationActions:
 
 
 def _sentence(error: str) -> str:
-    """What went wrong, without the traceback and the Python name of the error."""
+    """The error's message, without the traceback and the exception's name."""
     error_lines = error.strip().splitlines()
     last = error_lines[-1]
     if "Traceback (most recent call last)" not in error:

@@ -51,13 +51,13 @@ def _options(question: QuestionJson) -> list[str]:
 
 
 def _rules(question: QuestionJson) -> list[str]:
-    """What `always` would write, as a diff."""
+    """The rules that `always` would add, as a diff."""
     rules = [rule for each in question["suggestions"] for rule in each.get("rules") or [each]]
     return [f"always adds: + {lines.plain(_rule_words(rule), lines.LONGEST)}" for rule in rules]
 
 
 def _rule_words(rule: Mapping[str, Any]) -> str:
-    """`Bash(touch made *)`, or what another agent calls a rule."""
+    """`Bash(touch made *)`, or the fields of another agent's rule."""
     if "toolName" in rule:
         content = f"({rule['ruleContent']})" if rule.get("ruleContent") else ""
         return f"{rule['toolName']}{content}"
@@ -68,7 +68,7 @@ def _rule_words(rule: Mapping[str, Any]) -> str:
 
 
 def asks(question: QuestionJson) -> str:
-    """What a waiting session asks, on one line."""
+    """The question of a waiting session, on one line."""
     return f"asks: {lines.plain(question['title'])}"
 
 

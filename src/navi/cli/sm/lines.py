@@ -77,7 +77,7 @@ def is_due(entry: AgendaJson, now: datetime) -> bool:
 
 
 def held_by_terminals(agenda: Sequence[AgendaJson], now: datetime) -> str | None:
-    """Why entries that are due don't begin, if sessions open in terminals hold them up."""
+    """Explain that due entries wait for sessions in terminals; None if there are none."""
     titles = dict.fromkeys(
         plain(entry["session_title"], LONGEST)
         for entry in agenda
@@ -86,8 +86,8 @@ def held_by_terminals(agenda: Sequence[AgendaJson], now: datetime) -> str | None
     if not titles:
         return None
     return (
-        f"open in a terminal: {', '.join(titles)}; what is due there begins when you leave the "
-        "agent, or when your next turn there ends"
+        f"open in a terminal: {', '.join(titles)}; due entries begin when you quit the "
+        "agent there, or when your next turn ends"
     )
 
 
@@ -116,7 +116,8 @@ def pause(paused: PauseJson) -> str:
     which = {"session": owner, "automation": f"--automation {owner}"}.get(scope, "--day")
     return (
         f"it waits: {plain(paused['reason'])}\n"
-        f"`sm budget {which} AMOUNT` raises that, and so does answering the question in `sm inbox`"
+        f"`sm budget {which} AMOUNT` raises the budget; you can also answer the question "
+        "in `sm inbox`"
     )
 
 

@@ -56,7 +56,7 @@ COMMANDS = {
     "queue": ("navi.cli.sm.commands.messages.queue", "Show a session's queue."),
     "rename": ("navi.cli.sm.commands.sessions.rename", "Give a session another name."),
     "pin": ("navi.cli.sm.commands.sessions.pin", "Keep sessions at the top of lists."),
-    "archive": ("navi.cli.sm.commands.sessions.archive", "Leave sessions out of lists."),
+    "archive": ("navi.cli.sm.commands.sessions.archive", "Hide sessions from lists."),
     "stop": ("navi.cli.sm.commands.sessions.stop", "Interrupt a session's running turn."),
     "clear": ("navi.cli.sm.commands.sessions.clear", "Clear a session's context."),
     "kill": ("navi.cli.sm.commands.sessions.kill", "End a session; its transcript is kept."),

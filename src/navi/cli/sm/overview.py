@@ -72,8 +72,7 @@ def is_listed(session: SessionJson) -> bool:
 
 
 def state(session: SessionJson, now: datetime, zone: tzinfo) -> str:
-    """What a list says about the session: why it needs a person, or else its state, and its
-    marks."""
+    """Why the session needs a person, or else its state; then marks such as `archived`."""
     if needs_person(session):
         words = [str(session["attention"])]
     else:

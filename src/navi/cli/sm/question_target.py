@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHORTEST_PREFIX = 4
 ITEM_PREFIX = "question-"
-"""How a question's id begins in the inbox."""
+"""Precedes a question's id in the inbox."""
 
 
 class QuestionUnclear(Conflict):

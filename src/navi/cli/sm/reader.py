@@ -1,4 +1,4 @@
-"""Records that a person has seen what a session said."""
+"""Marks a session as read."""
 
 from __future__ import annotations
 

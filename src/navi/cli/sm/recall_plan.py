@@ -41,7 +41,7 @@ def read(
         if others:
             raise UsageError(
                 f"--{actions[0]} and {others[0]} can't be combined",
-                hint=f"`{command} --{actions[0]}` on its own, then the other",
+                hint=f"`{command} --{actions[0]}` on its own, and the other separately",
             )
         return actions[0]
     if not texts and not used_options:
@@ -64,7 +64,7 @@ def read(
 def _when_and_instruction(
     command: str, texts: Sequence[str], *, every: str | None, is_now: bool
 ) -> tuple[str | None, str]:
-    """WHEN, or None if it is left out, and INSTRUCTION."""
+    """The arguments WHEN (None if it is left out) and INSTRUCTION."""
     repeat = "" if every is None else f" --every {shlex.quote(every)}"
     if len(texts) > 2:
         now = " --now" if is_now else ""

@@ -17,8 +17,7 @@ _ONE_WORD = re.compile(r"[\w.@+:,/-]+")
 def complete_session(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Names of sessions. An id stands for a name that several sessions have, or that needs
-    quotes."""
+    """Complete a session's name, or its id if the name is ambiguous or needs quotes."""
     from collections import Counter
 
     from click.shell_completion import CompletionItem

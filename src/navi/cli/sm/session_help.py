@@ -1,4 +1,4 @@
-"""What SESSION accepts, for the help texts. `target.choose` does what these sentences say."""
+"""The sentence about SESSION in help texts. `target.choose` implements it."""
 
 SESSION_HELP = (
     "SESSION is a name or the start of one, an id, or at least the first 4 characters of an id."

@@ -24,7 +24,7 @@ _WHOLE_ID = re.compile("[0-9a-f]{16}")
 
 
 def find(client: Client, text: str, *, is_exact: bool = False) -> SessionJson:
-    """The session that `text` refers to: see `choose`. Set `is_exact` for what can't be undone."""
+    """The session that `text` refers to: see `choose`. Set `is_exact` if there is no undo."""
     if _WHOLE_ID.fullmatch(text):
         try:
             return client.session(text)
@@ -43,8 +43,8 @@ def choose(
 ) -> SessionJson:
     """The session that `text` refers to: its id, the start of its id, its name or its title.
 
-    Unless `is_exact`, the start of a title is enough if no other title starts with it, and of
-    several sessions with one name, the only one that has not ended is chosen.
+    Unless `is_exact`, the start of a title is enough if no other title starts with it. If several
+    sessions share a name and only one of them has not ended, that one is chosen.
     """
     matches = session_reference.exact_matches(sessions, text, _key)
     if not is_exact:

@@ -1,4 +1,4 @@
-"""`recall digest`: what was asked, done and failed in each project, and what it cost."""
+"""`recall digest`: what was asked, what was done, what failed and what it cost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ DEFAULT_ITEMS = 8
 
 @click.command(
     "digest",
-    help="Show what was asked, done and failed in each project, and what it cost.",
+    help="Show what was asked, what was done, what failed and what it cost, for each project. "
+    "Without --since, covers seven days.",
     epilog="\b\nExamples:\n"
     "  recall digest --since monday\n"
     "  recall digest --since 30d --project . --markdown > month.md\n"

@@ -117,7 +117,7 @@ def _access(paths: IndexPaths) -> Finding:
 
 
 def _damage(state: Health) -> Iterable[Finding]:
-    """What could not be read in the agents' files."""
+    """Findings about unreadable parts of the agents' files."""
     from navi.memory.file_damage import formatted_lines
 
     failed = [file.path for file in state.damaged if not file.is_readable]
@@ -190,7 +190,7 @@ def _kept() -> Iterable[Finding]:
 
 
 def _has_changed(kept: KeptFile) -> bool:
-    """Whether the original is there and is not what was copied."""
+    """Whether the original still exists and differs from its copy."""
     try:
         status = os.stat(kept.path)
     except OSError:
@@ -256,7 +256,7 @@ def _hosts() -> Iterable[Finding]:
     if own is None:
         yield Finding("hosts", "ok", "no sync with another machine yet")
         return
-    yield Finding("hosts", "ok", f"other machines know this one as {own.name} ({own.id})")
+    yield Finding("hosts", "ok", f"on other machines, this one is called {own.name} ({own.id})")
     for host in received.hosts(paths):
         count = formats.count(received.session_count(paths, host.id), "session")
         yield Finding("hosts", "ok", f"{host.name} ({host.id}): {count}")

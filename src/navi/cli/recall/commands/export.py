@@ -22,7 +22,11 @@ from navi.cli.recall.options import SessionName, clock
 )
 @click.argument("id", type=SessionName(), metavar="[ID]", required=False)
 @click.option(
-    "--all", "archive", type=click.Path(path_type=Path), metavar="FILE", help="Write all sessions."
+    "--all",
+    "archive",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all sessions to FILE.",
 )
 @click.option(
     "--format",
@@ -58,14 +62,14 @@ def command(
 
 
 def _export_all(path: Path, is_masked: bool) -> None:
-    from navi.cli.recall.commands.sync import index_what_is_new, note_problems
+    from navi.cli.recall.commands.sync import index_new_messages, note_problems
     from navi.memory.hosts import archive
     from navi.memory.hosts.stock import stock
     from navi.memory.hosts.sync_request import SyncRequest
     from navi.memory.index_paths import index_paths
 
     paths = index_paths()
-    index_what_is_new(paths)
+    index_new_messages(paths)
     try:
         own = stock(paths, clock().now())
         count = archive.export(own, path, SyncRequest(is_masked=is_masked))

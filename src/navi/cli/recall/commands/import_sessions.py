@@ -14,24 +14,24 @@ from navi.cli.recall.options import clock, json_option
 @click.command(
     "import",
     help="Add the sessions of a file that `recall export --all` wrote, usually on another machine. "
-    "A session that is already here is replaced only by a later state from its own machine.",
+    "A session that is already here is replaced only by a newer version from its own machine.",
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option
 def command(file: Path, as_json: bool) -> None:
-    from navi.cli.recall.commands.sync import index_what_is_new
+    from navi.cli.recall.commands.sync import index_new_messages
     from navi.memory.hosts import archive
     from navi.memory.hosts.stock import stock
     from navi.memory.index_paths import index_paths
 
     paths = index_paths()
-    index_what_is_new(paths)
+    index_new_messages(paths)
     try:
         result, count = archive.import_from(stock(paths, clock().now()), file)
     except OSError as error:
         raise click.ClickException(f"can't read {file}: {error.strerror}") from error
     if result.received:
-        index_what_is_new(paths)
+        index_new_messages(paths)
     if as_json:
         output.say_json(
             {"sessions": count, "imported": result.received, "set_aside": result.refused}

@@ -1,4 +1,4 @@
-"""`recall index`: index what is new in agents' files."""
+"""`recall index`: index new messages in agents' files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_SECONDS = 2.0
 """How long to wait for a server that is indexing; enough unless it has a lot to read."""
 
 
-@click.command("index", help="Index what is new in your agents' files.")
+@click.command("index", help="Index new messages in your agents' files.")
 @click.option("--full", is_flag=True, help="Index every file again.")
 @source_option
 @click.option("--recreate", is_flag=True, help="Back up the old index and start over.")
@@ -29,8 +29,8 @@ PATIENCE_SECONDS = 2.0
 @click.option(
     "--embed",
     is_flag=True,
-    help="Then make the vectors that search by meaning needs, the newest sessions first. Ctrl-C "
-    "keeps those already made.",
+    help="Also make the vectors for search by meaning, newest sessions first. Ctrl-C keeps those "
+    "already made.",
 )
 @json_option
 def command(
@@ -57,7 +57,7 @@ def command(
 def _index(
     full: bool, source: str | None, recreate: bool, verbose: bool
 ) -> tuple[RefreshResult, list[str]]:
-    """The result of a pass, and the names of the sources it was about."""
+    """Run a pass. Returns its result and the names of its sources."""
     from navi.cli.recall.progress import Bar, Log
     from navi.memory.index_paths import index_paths
     from navi.memory.index_settings import searchable_fields
@@ -114,7 +114,7 @@ def _describe(result: RefreshResult, names: list[str]) -> None:
 
 
 def _embed() -> BackfillResult:
-    """Makes what is missing. Ctrl-C ends it after the passages it is working on."""
+    """Make the missing vectors. Ctrl-C stops after the current passages."""
     from navi.cli.recall.progress import EmbeddingBar
     from navi.memory.index_paths import index_paths
     from navi.memory.semantic.embedder import load_embedder

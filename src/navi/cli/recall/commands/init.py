@@ -12,8 +12,8 @@ from navi.cli import output
 DEFAULT_KEY = "alt-r"
 _KEY = re.compile(r"(alt|ctrl)-([a-z])", re.IGNORECASE)
 
-# The picker searches for what is on the command line, which the command that resumes the chosen
-# session then replaces. It is not run: read it, and press Enter.
+# The picker searches for the text on the command line. The command that resumes the chosen session
+# replaces that text and is not run, so that people can read it before they press Enter.
 BASH = """\
 __recall_pick() {{
   local id line
@@ -80,8 +80,8 @@ CODES = {
 def command(shell: str, key: str) -> None:
     """Print a script that binds a key to the picker.
 
-    The picker searches for what you have typed. The command that resumes the chosen session is put
-    on the command line; it is not run.
+    The picker searches for the text on your command line. The command that resumes the chosen
+    session then replaces that text; it is not run.
     """
     match = _KEY.fullmatch(key)
     if match is None:

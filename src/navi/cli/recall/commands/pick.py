@@ -29,7 +29,8 @@ CANCELLED = 130
     "--print",
     "prints",
     is_flag=True,
-    help="Print the id of the chosen session instead of resuming it; exit code 130 if none is.",
+    help="Print the id of the chosen session instead of resuming it. The exit code is 130 if you "
+    "choose none.",
 )
 def command(words: tuple[str, ...], prints: bool) -> None:
     """Search all sessions in a full-screen picker, and resume the one you choose.
@@ -45,7 +46,7 @@ def command(words: tuple[str, ...], prints: bool) -> None:
         return
     from navi.cli.recall.commands.resume import resume
 
-    # A session of Navi has no agent to start: `recall resume` says how it continues.
+    # A Navi session has no agent to start: `recall resume` prints how to continue it.
     resume(session["id"], runs=session["source"] != "navi")
 
 
@@ -53,7 +54,7 @@ def _choose(query: str, prints: bool) -> Session | None:
     from navi.cli.recall.picker import terminal
 
     with terminal.opened() as screen:
-        # After the check for a terminal, because these imports take most of the start.
+        # Imported after the check for a terminal, because these imports are slow.
         from navi.cli.recall.picker.picker import Picker
 
         item = Picker(screen, _reader(), query, prints=prints).run()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "restore",
-    help="Write a kept session's file back to its place, so that its agent can resume it.",
+    help="Put a kept session's file back where it was, so that its agent can resume the session.",
 )
 @session_argument
 @click.option(
@@ -58,7 +58,7 @@ def command(id: str, yes: bool, as_json: bool) -> None:
     for each in files:
         output.say(f"restored {each.path}" if each.is_written else f"unchanged {each.path}")
         if each.backup:
-            output.note(f"the file that was there is now {each.backup}")
+            output.note(f"the previous file is now {each.backup}")
     output.note(f"`recall resume {session_id}` prints the command that resumes it")
 
 

@@ -115,8 +115,8 @@ class SearchCommand(click.Command):
     "--semantic",
     "by_meaning",
     is_flag=True,
-    help="Also find passages that say the same in other words. Needs a model: recall model "
-    "install.",
+    help="Also find passages that say the same thing in other words. Needs a model: `recall model "
+    "install`.",
 )
 @click.option(
     "--alpha",
@@ -165,8 +165,8 @@ def command(
 
     typed = _read_filters(" ".join(words))
     query = typed.words
-    beside = Filters(source, tool, project, since, role, session, until, file, host)
-    filters = _combined(beside, typed)
+    from_options = Filters(source, tool, project, since, role, session, until, file, host)
+    filters = _combined(from_options, typed)
     if filters.file is None:
         _require_words(query)
     paths = index_paths()
@@ -200,7 +200,7 @@ def _semantic_search(paths: IndexPaths, alpha: float | None) -> Search:
     _say_why_by_words(opened.problem)
     if opened.pending:
         sessions = "1 session is" if opened.pending == 1 else f"{opened.pending:,} sessions are"
-        output.note(f"note: {sessions} found by words alone so far; recall index --embed")
+        output.note(f"note: {sessions} found by words alone until `recall index --embed` has run")
     return opened.search
 
 
@@ -251,11 +251,11 @@ def _read_filters(query: str) -> FilteredQuery:
         raise UsageError(error.message, hint=error.hint) from error
 
 
-def _combined(beside: Filters, typed: FilteredQuery) -> Filters:
+def _combined(from_options: Filters, typed: FilteredQuery) -> Filters:
     from navi.memory.read.query_filters import combined
 
     try:
-        return beside._replace(**combined(beside._asdict(), typed.filters, "--{}"))
+        return from_options._replace(**combined(from_options._asdict(), typed.filters, "--{}"))
     except InvalidInput as error:
         raise UsageError(error.message, hint=error.hint) from error
 
@@ -277,7 +277,7 @@ def _require_words(query: str) -> None:
 
 
 def _require_existing(search: Search, filters: Filters) -> None:
-    """Refuse the names of sessions and machines that are not in the index."""
+    """Raise an error if the session or the machine is not in the index."""
     if filters.session is not None and not search.has_session(filters.session):
         raise _unknown_session(filters.session)
     if filters.host is not None:

@@ -174,11 +174,11 @@ def _head(transcript: Transcript) -> list[str]:
     if transcript.parent_id:
         head.append(f"Parent: {transcript.parent_id}")
     if session["is_archived"]:
-        head.append(f"Its file is gone; this is what was indexed.{_way_back(session['id'])}")
+        head.append(f"Its file is gone; this is what was indexed.{_restore_hint(session['id'])}")
     return [*head, ""]
 
 
-def _way_back(id: str) -> str:
+def _restore_hint(id: str) -> str:
     from navi.memory.index_paths import index_paths
     from navi.memory.keep import kept_files
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from navi.memory.index_paths import IndexPaths
 
 COMMAND_NOT_FOUND = 127
-"""What a shell answers if there is no such program."""
+"""A shell's exit code if there is no such program."""
 
 
 class PathPair(click.ParamType[tuple[str, str]]):
@@ -65,7 +65,7 @@ class PathPair(click.ParamType[tuple[str, str]]):
     "--mask/--no-mask",
     "is_masked",
     default=None,
-    help="Mask secrets in what is exchanged. Remembered for this peer.  [default: --no-mask]",
+    help="Mask secrets in the exchanged sessions. Remembered for this peer.  [default: --no-mask]",
 )
 @click.option("--only-send", is_flag=True, help="Receive nothing.")
 @click.option("--only-receive", is_flag=True, help="Send nothing.")
@@ -74,12 +74,12 @@ class PathPair(click.ParamType[tuple[str, str]]):
     "--dry-run",
     "is_dry_run",
     is_flag=True,
-    help="Only count what would be sent and received.",
+    help="Only count the sessions that would be sent and received.",
 )
 @click.option(
     "--program",
     metavar="PATH",
-    help="Where recall is on the peer, if ssh doesn't find it. Remembered for this peer.",
+    help="Path of recall on the peer, if ssh doesn't find it. Remembered for this peer.",
 )
 @click.option("--stdio", is_flag=True, hidden=True, help="Answer another recall.")
 @json_option
@@ -107,7 +107,7 @@ def command(
     name, is_folder = _peer_name(peer)
     settings = _settings(paths, name, pairs, is_masked, program)
     request = SyncRequest(since, settings.is_masked, not only_receive, not only_send, is_dry_run)
-    index_what_is_new(paths)
+    index_new_messages(paths)
     host, result = _sync(paths, name, is_folder, settings, request)
     if not is_dry_run:
         _finish(paths, name, settings, result)
@@ -117,7 +117,7 @@ def command(
 
 
 def _peer_name(peer: str | None) -> tuple[str, bool]:
-    """The peer as it is remembered, and whether it is a folder."""
+    """The name under which the peer is remembered, and whether it is a folder."""
     if not peer:
         raise UsageError("no peer to sync with", hint="recall sync ada@laptop")
     if "/" in peer or peer in (".", "..", "~"):
@@ -137,7 +137,7 @@ def _settings(
     is_masked: bool | None,
     program: str | None,
 ) -> Peer:
-    """What is remembered of the peer, with what was given now."""
+    """The settings remembered for the peer, updated with these options."""
     from msgspec.structs import replace
 
     from navi.memory.hosts import peers
@@ -156,8 +156,8 @@ def _settings(
     return peer
 
 
-def index_what_is_new(paths: IndexPaths) -> None:
-    """Take a pass, unless another process is taking one."""
+def index_new_messages(paths: IndexPaths) -> None:
+    """Index new messages, unless another process is doing so."""
     from navi.cli.recall.progress import Bar
     from navi.memory.index_errors import IndexBusy
     from navi.memory.index_settings import searchable_fields
@@ -170,7 +170,7 @@ def index_what_is_new(paths: IndexPaths) -> None:
     try:
         result = refresh.run(doing="recall sync")
     except IndexBusy as error:
-        output.note(f"note: {error.message}; it indexes what is new")
+        output.note(f"note: {error.message}; that process indexes the new messages")
         return
     finally:
         bar.end()
@@ -181,7 +181,7 @@ def index_what_is_new(paths: IndexPaths) -> None:
 def _sync(
     paths: IndexPaths, name: str, is_folder: bool, settings: Peer, request: SyncRequest
 ) -> tuple[str, SyncResult]:
-    """Exchange sessions. Returns the name of the peer's machine too."""
+    """Exchange sessions. Returns the name of the peer's machine, and the result."""
     from navi.memory.hosts import folder_peer
     from navi.memory.hosts.stock import stock
 
@@ -205,7 +205,9 @@ def _sync_by_ssh(
             ["ssh", "-T", "--", name, line], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
     except OSError as error:
-        raise NaviError("can't start ssh", hint="install OpenSSH, or sync by a folder") from error
+        raise NaviError(
+            "can't start ssh", hint="install OpenSSH, or sync through a shared folder"
+        ) from error
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -213,7 +215,7 @@ def _sync_by_ssh(
     except pipe_peer.PeerError as error:
         if _end(process) == COMMAND_NOT_FOUND:
             raise NaviError(
-                f"{name} does not find {program}",
+                f"{program} was not found on {name}",
                 hint=f"recall sync {name} --program /path/to/recall",
             ) from error
         raise
@@ -231,42 +233,42 @@ def _end(process: subprocess.Popen[bytes]) -> int:
     """Close the connection, and wait until the other side has indexed what it received."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
-            with suppress(OSError):  # what was not sent is no longer wanted
+            with suppress(OSError):  # unsent data is no longer needed
                 pipe.close()
     return process.wait()
 
 
 def _finish(paths: IndexPaths, name: str, settings: Peer, result: SyncResult) -> None:
-    """Make what was received searchable, and remember the sync."""
+    """Index the received sessions, and remember when the sync took place."""
     from msgspec.structs import replace
 
     from navi.memory.hosts import peers, received
 
     if settings.path_map:
         for host in received.hosts(paths):
-            # What the peer passes on of third machines has that peer's paths only if nothing is
-            # known about them.
+            # Sessions of third machines that the peer passes on get the peer's path map only if
+            # their machine has none.
             is_its_own = result.peer_id in (None, host.id)
             if host.id in result.host_ids and (is_its_own or not host.path_map):
                 received.set_path_map(paths, host.id, settings.path_map)
     if result.received or settings.path_map:
-        index_what_is_new(paths)
+        index_new_messages(paths)
     peers.save(paths, name, replace(settings, synced_at=clock().now()))
 
 
 def _answer(paths: IndexPaths) -> None:
-    """Be the other side of a sync."""
+    """Answer a sync that another machine started."""
     from navi.memory.hosts import pipe_peer
     from navi.memory.hosts.stock import stock
 
     if sys.stdin.isatty():
         raise UsageError("--stdio is for another recall", hint="recall sync ada@laptop")
-    index_what_is_new(paths)
+    index_new_messages(paths)
     own = stock(paths, clock().now())
     result = pipe_peer.run_server(sys.stdin.buffer, sys.stdout.buffer, own)
     note_problems(own)
     if result.received:
-        index_what_is_new(paths)
+        index_new_messages(paths)
 
 
 def _report(name: str, host: str, result: SyncResult, is_dry_run: bool, as_json: bool) -> None:

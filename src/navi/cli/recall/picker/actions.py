@@ -1,4 +1,4 @@
-"""What keys do outside the picker: copy, open, wake. Returns what the last line says about it."""
+"""Actions outside the picker: copy, open, wake. They return texts for the last line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def copy(output: Output, text: str) -> str:
-    """Ask the terminal to put the text into the clipboard. It doesn't say whether it did."""
+    """Ask the terminal to copy the text. Terminals don't report whether they did."""
     code = base64.b64encode(text.encode()).decode()
     output.write_raw(f"\x1b]52;c;{code}\x07")
     output.flush()
@@ -28,7 +28,7 @@ def why_not_resumable(session: Session) -> str:
     from navi.cli.recall.agent_process import note_about_lost_file, require_startable
 
     if session["source"] == "navi":
-        return ""  # `recall resume` says how it continues
+        return ""  # `recall resume` prints how to continue it
     command = session["resume_command"]
     if command is None:
         return f"{formats.source(session['source'])} can't resume this session"
@@ -47,7 +47,7 @@ def open_page(item: Item) -> str:
 
     client, address = _client()
     client.health()  # fails if no server runs
-    link = f"{address}/{_place_on_page(item)}"
+    link = f"{address}/{_page_fragment(item)}"
     if not platform.has_desktop():
         return link
     platform.open_page(link)
@@ -61,7 +61,7 @@ def require_server() -> None:
 
 
 def wake(session: Session, when: str, task: str) -> str:
-    """Schedule a recall of the session, which Navi adopts first if another agent made it."""
+    """Schedule a recall of the session. Navi adopts another agent's session first."""
     from navi.base.timezone import zone_name
     from navi.cli.sm import lines
     from navi.cli.sm.timezone import own_timezone
@@ -83,7 +83,7 @@ def wake(session: Session, when: str, task: str) -> str:
     return f"{lines.title_and_id(client.session(id))} wakes {recall['reading']}{warning}"
 
 
-def _place_on_page(item: Item) -> str:
+def _page_fragment(item: Item) -> str:
     session, hit = item.session, item.hit
     if session["source"] == "navi":
         return f"#/sessions/{session['source_session_id']}"

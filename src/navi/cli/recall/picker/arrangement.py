@@ -1,15 +1,15 @@
-"""How the screen is divided: the preview stands beside the list if there is room, else below it."""
+"""How the screen is divided: the preview is beside the list if there is room, else below it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 WIDE = 140
-"""The columns from which list and preview stand side by side."""
+"""How wide the screen must be for a preview beside the list."""
 OTHER_LINES = 3
 """The query, the filters and the last line."""
 SHORTEST_BODY = 9
-"""The lines of list and preview together; with fewer, there is no preview."""
+"""The fewest lines that list and preview need together; with fewer, there is no preview."""
 SHORTEST_LIST = 3
 
 

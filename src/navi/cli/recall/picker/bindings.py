@@ -1,4 +1,4 @@
-"""Which key calls what."""
+"""Binds keys to functions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def bindings(picker: Picker) -> KeyBindings:
 
 
 def _actions(picker: Picker) -> dict[tuple[str, ...], Callable[[], None]]:
-    """Keys that do more."""
+    """Keys that do more than change the state."""
     return {
         ("enter",): picker.enter,
         ("escape",): picker.escape,
@@ -79,7 +79,7 @@ def _updating(
     picker: Picker, update: Callable[[PickerState], PickerState]
 ) -> Callable[[KeyPressEvent], None]:
     def handle(event: KeyPressEvent) -> None:
-        # A question about a session stays about that session.
+        # While a dialog is open, its session stays selected.
         if picker.state.dialog is None:
             picker.update(update(picker.state))
 

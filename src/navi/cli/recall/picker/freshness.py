@@ -1,6 +1,6 @@
-"""Brings the index up to date beside the picker.
+"""Updates the index while the picker is open.
 
-In a process of its own: reading new files would take the processor time that keys need.
+This runs in a separate process, because reading new files would slow down the response to keys.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import asyncio
 from navi.base.python_command import python_module
 
 COMMAND = python_module("navi.cli.recall.main", "list", "--count")
-"""Begins like `recall search`: reads what is new if that is quick, and says if it is not."""
+"""Indexes new messages first if that is quick, like `recall search`; prints a note if it is not."""
 
 
 async def bring_up_to_date() -> str:
-    """What the command has to say about the index; nothing if the index is up to date."""
+    """The command's note about the index; empty if the index is up to date."""
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
         stdin=asyncio.subprocess.DEVNULL,
@@ -22,11 +22,11 @@ async def bring_up_to_date() -> str:
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        _, remarks = await process.communicate()
+        _, notes = await process.communicate()
     except asyncio.CancelledError:
-        # The picker ends. A pass can be interrupted at any time; the next one continues it.
+        # The picker was closed. A pass can be interrupted at any time; the next one continues it.
         process.terminate()
         await process.wait()
         raise
-    lines = remarks.decode(errors="replace").strip().splitlines()
+    lines = notes.decode(errors="replace").strip().splitlines()
     return lines[0] if lines else ""

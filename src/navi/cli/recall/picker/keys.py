@@ -1,4 +1,4 @@
-"""The keys, as the screen explains them. `bindings.py` makes them work."""
+"""The help texts of the keys. `bindings.py` binds them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def key_help(prints: bool) -> Rows:
         ("Shift-↑ Shift-↓", "scroll the preview"),
         ("F2  Alt-A", "show the next agent's sessions, or all"),
         ("F3  Alt-P", "show this project's sessions, or all"),
-        ("F4  Alt-T", "show those of today, of 7 days, of 30 days, or all"),
+        ("F4  Alt-T", "show sessions from today, the last 7 or 30 days, or all"),
         ("F5  Alt-W", "wake the session in Navi later"),
         ("F6  Ctrl-Y", "copy the session's id"),
         ("F7  Ctrl-O", "open the session on Navi's page"),
         ("Ctrl-U", "clear the query"),
-        ("F1  ?", "show these keys, or hide them; ? only before anything is typed"),
+        ("F1  ?", "show or hide these keys; ? works only while the query is empty"),
         ("Esc  Ctrl-C", "quit"),
     )
 
 
 def hints(prints: bool) -> Rows:
-    """What the last line says, the most important first."""
+    """The keys in the last line, most important first."""
     return (
         ("Enter", "choose" if prints else "resume"),
         ("F5", "wake"),

@@ -1,4 +1,4 @@
-"""Searches by words and by meaning, in a thread of its own: loading a model takes a moment."""
+"""Searches by words and by meaning. Runs in its own thread, because loading a model is slow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MeaningSearch:
         self._paths = paths
 
     def find(self, request: ListRequest) -> SearchResult:
-        """With a `problem` if the search can't go by meaning."""
+        """The hits, or the `problem` that prevents a search by meaning."""
         words, filters = read_request(request)
         opened = self._opener.open(self._paths)
         if opened.problem is not None:
@@ -29,14 +29,14 @@ class MeaningSearch:
 
     @cached_property
     def _opener(self) -> SearchOpener:
-        # Here, because most people have no model, and nobody needs it on the first screen.
+        # Imported here, because most people have no model and the first screen needs none.
         from navi.memory.semantic.open_search import SearchOpener
 
         return SearchOpener()
 
 
 def remark(problem: NaviError) -> str:
-    """What to say about it; nothing if nobody wants to search by meaning."""
+    """The problem as a sentence; empty if search by meaning is switched off or not set up."""
     from navi.memory.semantic.semantic_errors import NoModel, SwitchedOff
 
     return "" if isinstance(problem, (NoModel, SwitchedOff)) else problem.sentence

@@ -43,7 +43,7 @@ Answer = TypeVar("Answer")
 ESCAPE_SECONDS = 0.05
 """How long to wait after Escape: it also begins the codes of other keys."""
 SWITCH_SECONDS = 0.0005
-"""How soon a key gets the processor from a search: Python's default is 10 times as long."""
+"""How long a search may delay a key; Python's default is 10 times as long."""
 
 
 class Picker:
@@ -57,13 +57,13 @@ class Picker:
             size.columns, size.rows, query=query, typed_at=time.monotonic(), prints=prints
         )
         self._reader, self._meaning = reader, MeaningSearch(reader.paths)
-        self._reading = ThreadPoolExecutor(1, "picker-reader")
-        self._comparing = ThreadPoolExecutor(1, "picker-meaning")
+        self._reader_thread = ThreadPoolExecutor(1, "picker-reader")
+        self._meaning_thread = ThreadPoolExecutor(1, "picker-meaning")
         self._changed: list[asyncio.Event] = []
         self._is_choosing = False
-        """Whether Enter was pressed and its list is not there yet."""
+        """Whether Enter was pressed before the list for the query was there."""
         document = Document(query, len(query))
-        self.line = Buffer(multiline=False, document=document, on_text_changed=self._take_text)
+        self.line = Buffer(multiline=False, document=document, on_text_changed=self._text_changed)
         self._application: Application[Item | None] = Application(
             layout=layout(self),
             key_bindings=bindings(self),
@@ -74,22 +74,22 @@ class Picker:
         )
         self._application.ttimeoutlen = self._application.timeoutlen = ESCAPE_SECONDS
         self._application.before_render += self._measure
-        self._application.after_render += self._read_on
+        self._application.after_render += self._notify_tasks
 
     def run(self) -> Item | None:
         """The chosen session; None if there is none."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        # The first screen has the list already.
+        # The list must be on the first screen already.
         request = self.state.list_request
         self.state = updates.show_listing(self.state, request, self._reader.listing(request))
         try:
             return self._application.run(pre_run=self._start_tasks)
         finally:
-            self._reading.shutdown(wait=False, cancel_futures=True)
-            self._comparing.shutdown(wait=False, cancel_futures=True)
+            self._reader_thread.shutdown(wait=False, cancel_futures=True)
+            self._meaning_thread.shutdown(wait=False, cancel_futures=True)
 
     def update(self, state: PickerState) -> None:
-        """Show another state, and then read what it needs."""
+        """Show a new state. What it needs is read after it was drawn."""
         self.state = state
         if self._is_choosing and not state.is_searching:
             self._is_choosing = False
@@ -101,7 +101,7 @@ class Picker:
 
     @cached_property
     def here(self) -> str:
-        """The project of the current folder, for people."""
+        """The project of the current folder, as shown to people."""
         return formats.short_path(ProjectPath().convert(".", None, None).rstrip("/") or "/")
 
     def enter(self) -> None:
@@ -113,7 +113,7 @@ class Picker:
             self._choose()
 
     def escape(self) -> None:
-        """Leave the question, the keys or the picker."""
+        """Close the dialog, the list of keys or the picker."""
         if self.state.dialog is not None:
             self._close_dialog()
         elif self.state.shows_keys:
@@ -130,7 +130,7 @@ class Picker:
 
     def _choose(self) -> None:
         """Leave with the selected session, if it can be resumed."""
-        # Enter is about the sessions of what was typed, not about those still on the screen.
+        # Enter applies to the list for the typed query, not to the older one still on screen.
         self._is_choosing = self.state.is_searching
         item = self.state.item
         if self._is_choosing or self.state.problem or item is None:
@@ -153,12 +153,12 @@ class Picker:
             self._act(lambda: actions.open_page(item), self.note)
 
     def ask_when(self) -> None:
-        """Begin to wake the selected session."""
+        """Ask when to wake the selected session."""
         if (item := self.state.item) is None or self.state.dialog is not None:
             return
         self.update(updates.ask_when(self.state, item))
         self._replace_line(DEFAULT_WHEN)
-        # Keys that follow quickly must find the question, so it is taken back if no server runs.
+        # Open the dialog at once, so that it gets the next keys; close it if no server runs.
         self._act(actions.require_server, lambda _: None, self._close_dialog)
 
     def _answer_dialog(self) -> None:
@@ -189,7 +189,7 @@ class Picker:
         self.line.text = text
         self.line.cursor_position = len(text)
 
-    def _take_text(self, line: Buffer) -> None:
+    def _text_changed(self, line: Buffer) -> None:
         if self.state.dialog is None:
             self._is_choosing = False
             self.update(updates.type_query(self.state, line.text, time.monotonic()))
@@ -199,8 +199,8 @@ class Picker:
         if (size.columns, size.rows) != (self.state.columns, self.state.lines):
             self.state = updates.resize(self.state, size.columns, size.rows)
 
-    def _read_on(self, application: Application[Any]) -> None:
-        """Look at what the state needs. Only now, so that no search delays the letter itself."""
+    def _notify_tasks(self, application: Application[Any]) -> None:
+        """Let the tasks see the new state: after drawing, so that no search delays typing."""
         for event in self._changed:
             event.set()
 
@@ -222,7 +222,7 @@ class Picker:
         self._task(self._bring_up_to_date())
 
     async def _load(self) -> None:
-        """Read all sessions before the first letter needs them."""
+        """Read all sessions before the first query needs them."""
         agents = await self._read(partial(self._reader.load, self.state.generation))
         self.update(updates.show_agents(self.state, agents))
 
@@ -249,16 +249,16 @@ class Picker:
 
     async def _follow(
         self,
-        needed: Callable[[], Request | None],
+        current_request: Callable[[], Request | None],
         answer: Callable[[Request], Awaitable[Answer]],
         show: Callable[[PickerState, Request, Answer], PickerState],
     ) -> None:
-        """Answer what the state needs, each time it needs something else. The newest wins."""
+        """Answer the state's requests; of those that came during an answer, only the last."""
         changed = asyncio.Event()
         self._changed.append(changed)
         answered = None
         while True:
-            if (request := needed()) != answered:
+            if (request := current_request()) != answered:
                 answered = request
                 if request is None:
                     continue
@@ -280,7 +280,7 @@ class Picker:
 
     async def _by_meaning(self, request: ListRequest) -> MeaningAnswer:
         result = await asyncio.get_running_loop().run_in_executor(
-            self._comparing, self._meaning.find, request
+            self._meaning_thread, self._meaning.find, request
         )
         if result.problem is not None:
             return MeaningAnswer(None, remark(result.problem))
@@ -288,7 +288,7 @@ class Picker:
         return MeaningAnswer(await self._read(partial(self._reader.listing, request, result)))
 
     async def _read(self, work: Callable[[], Answer]) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._reading, work)
+        return await asyncio.get_running_loop().run_in_executor(self._reader_thread, work)
 
     def _act(
         self,
@@ -296,7 +296,7 @@ class Picker:
         done: Callable[[Answer], None],
         undo: Callable[[], None] = lambda: None,
     ) -> None:
-        """Do something that may take long; say what went wrong in the last line."""
+        """Run slow work in a thread; show its error in the last line."""
 
         async def act() -> None:
             try:

@@ -28,7 +28,7 @@ NEAR_LINES = 5
 
 
 def heading(session: Session, width: int) -> list[Line]:
-    """What the session is: its title, then where and when it was."""
+    """The session's title, then its agent, project and id."""
     title = screen_line(masked(session["title"] or "")) or "(no title)"
     place = screen_line(formats.short_path(session["project"] or "(no project)"))
     facts = [formats.source(session["source"]), place, session["id"]]
@@ -57,7 +57,7 @@ def body(excerpt: Excerpt, width: int) -> tuple[list[Line], int | None]:
 
 
 def _best(matches: list[tuple[int, set[str]]]) -> int | None:
-    """The first line from which the next few have the most different words."""
+    """The first line of the few that together have the most different words."""
 
     def words_near(number: int) -> int:
         near = [words for line, words in matches if number <= line < number + NEAR_LINES]
@@ -69,11 +69,11 @@ def _best(matches: list[tuple[int, set[str]]]) -> int | None:
 def visible(
     excerpt: Excerpt | None, width: int, height: int, scroll: int
 ) -> tuple[list[Line], int]:
-    """The part of the excerpt that fits, and how far it could be scrolled that way."""
+    """The visible part of the excerpt, and `scroll` limited to its length."""
     if excerpt is None or height <= 0:
         return [], 0
     lines, match_line = body(excerpt, width)
-    # A third above the match; without a match, the end.
+    # A third of the height is above the match. Without a match, show the end.
     last_top = max(0, len(lines) - 1 - height)
     start = last_top if match_line is None else max(0, min(match_line - height // 3, last_top))
     top = max(0, min(start + scroll, last_top))

@@ -1,4 +1,4 @@
-"""The windows of the screen, in prompt_toolkit's terms."""
+"""The picker's screen as prompt_toolkit windows."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def layout(picker: Picker) -> Layout:
         lambda: view.preview_lines(picker.state)[0],
         lambda division: (division.preview_width, division.preview_height),
     )
-    between = _block(picker, lambda: view.border(picker.state), _border_size)
-    beside = VSplit([sessions, between, preview])
-    below = HSplit([sessions, between, preview])
+    border = _block(picker, lambda: view.border(picker.state), _border_size)
+    beside = VSplit([sessions, border, preview])
+    below = HSplit([sessions, border, preview])
     keys = _window(lambda: view.key_lines(picker.state))
 
     def body() -> VSplit | HSplit | Window:
@@ -70,8 +70,8 @@ def layout(picker: Picker) -> Layout:
         return beside if _division(picker).is_beside else below
 
     filters = _window(lambda: [view.filters(picker.state, picker.here)], height=1)
-    news = _window(lambda: [view.last_line(picker.state)], height=1)
-    root = HSplit([head, filters, DynamicContainer(body), news])
+    last_line = _window(lambda: [view.last_line(picker.state)], height=1)
+    root = HSplit([head, filters, DynamicContainer(body), last_line])
     return Layout(root, focused_element=line)
 
 
@@ -80,7 +80,7 @@ def _block(
     lines: Callable[[], list[Line]],
     size: Callable[[Arrangement], tuple[int, int]],
 ) -> Window:
-    """A window of the size that the arrangement gives it."""
+    """A window that takes its size from the arrangement."""
     return Window(
         FormattedTextControl(lambda: _fragments(view.joined(lines()))),
         width=lambda: Dimension.exact(size(_division(picker))[0]),

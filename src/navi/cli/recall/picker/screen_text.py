@@ -1,8 +1,8 @@
-"""Text that every terminal measures alike.
+"""Text that has the same width in every terminal.
 
-Terminals disagree about emoji that are joined into one, about their skin tones and about signs that
-choose how the character before them looks. Where the width of a line is not certain, what follows
-it would be out of place, so these signs are left out: a family becomes its members.
+Terminals disagree about the width of joined emoji, skin tones and variation selectors. A wrong
+width would misplace the rest of the line, so the characters that cause it are left out: a family
+becomes its members.
 """
 
 from __future__ import annotations

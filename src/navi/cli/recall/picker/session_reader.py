@@ -1,4 +1,4 @@
-"""Reads what the picker asks for from the index. One thread uses it at a time."""
+"""Reads lists and previews from the index. Not safe for use by several threads at once."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SHORTEST_PREFIX = 2
 """With one letter, nearly everything would match."""
 LABEL = "the filter {} below the query"
 NEEDS_WORDS = ("tool", "role")
-"""Filters of passages; sessions alone don't have them."""
+"""Filters that apply to passages, not to sessions, so that a query needs words too."""
 
 
 class _Card(NamedTuple):
     session: Session
     title: str
-    """Folded as words are."""
+    """Folded like the words of a query."""
     at: datetime | None
 
 
@@ -52,11 +52,11 @@ class SessionReader:
         self._cards: dict[str, _Card] = {}
 
     def has_changed(self) -> bool:
-        """Whether somebody wrote to the index since it was opened."""
+        """Whether the index has changed since it was opened."""
         return _last_commit(self.paths) != self._commit
 
     def load(self, generation: int) -> tuple[str, ...]:
-        """Read all sessions, which a query needs, and return their agents. Takes a moment."""
+        """Read all sessions, because queries need them, and return their agents. Takes a moment."""
         self._renew(generation)
         self._read_cards()
         return self._agents
@@ -69,7 +69,7 @@ class SessionReader:
     def listing(self, request: ListRequest, result: SearchResult | None = None) -> SessionListing:
         """The sessions for a query, best first; without words, the latest first.
 
-        `result` has the hits if another search than that by words found them.
+        `result` is that of a search by meaning; without it, this searches by words.
         """
         self._renew(request.generation)
         try:
@@ -80,7 +80,9 @@ class SessionReader:
         count: int | None
         if not clauses and filters.file is None:
             if any(getattr(filters, name) is not None for name in NEEDS_WORDS):
-                return SessionListing(problem="add words: tool: and role: narrow what they find")
+                return SessionListing(
+                    problem="add words to search for: tool: and role: only narrow a search"
+                )
             items, count = self._latest(filters, request.limit)
         else:
             items, count = self._matching(words, clauses, filters, request.limit, result)
@@ -97,7 +99,7 @@ class SessionReader:
         return self._excerpts.around(item.hit, item.query)
 
     def _renew(self, generation: int) -> None:
-        """Read the index again if it has changed since."""
+        """Open the index again if the request belongs to a newer generation."""
         if generation > self._generation:
             self._generation = generation
             self._open()
@@ -105,7 +107,7 @@ class SessionReader:
     def _latest(self, filters: Filters, limit: int) -> tuple[list[Item], int]:
         if filters.session is not None:
             self._read_cards()
-            sessions = [card.session for card in self._cards.values() if _is_in(card, filters)]
+            sessions = [card.session for card in self._cards.values() if _passes(card, filters)]
             return [Item(session) for session in sessions], len(sessions)
         narrowed = SessionFilters(
             filters.source, filters.since, filters.project, until=filters.until
@@ -121,9 +123,9 @@ class SessionReader:
         limit: int,
         result: SearchResult | None,
     ) -> tuple[list[Item], int | None]:
-        """First the sessions in which a passage has all of the words, the last one perhaps not
-        typed to its end; then those whose title has them; then those with some of the words, or
-        the same meaning."""
+        """The matching sessions, in this order: a passage has all of the words, of which the last
+        may be incomplete; the title has them; a passage has some of them, or a similar meaning.
+        """
         self._read_cards()
         most = most_passages(limit)
         if result is None:
@@ -156,7 +158,7 @@ class SessionReader:
             card.session
             for card in self._cards.values()
             if all(word in card.title for word in words)
-            and _is_in(card, filters)
+            and _passes(card, filters)
             and matches_query(card.session["title"] or "", clauses)
         ]
 
@@ -167,20 +169,22 @@ def most_passages(limit: int) -> int:
 
 
 def read_request(request: ListRequest) -> tuple[str, Filters]:
-    """The words and filters of the query, with the filters that have keys."""
+    """The words of the query, and its filters together with those set by keys."""
     now, zone = clock().now(), machine_timezone
 
     def project_at(name: str) -> str:
         return ProjectPath().convert(name, None, None)
 
     narrowing = request.narrowing
-    beside = Filters(
+    set_by_keys = Filters(
         source=narrowing.agent,
         project=project_at(".") if narrowing.is_here else None,
         since=parse_since(narrowing.period, now, zone()) if narrowing.period else None,
     )
     typed = read_filters(request.query, now, zone, project_at)
-    return typed.words, beside._replace(**combined(beside._asdict(), typed.filters, LABEL))
+    return typed.words, set_by_keys._replace(
+        **combined(set_by_keys._asdict(), typed.filters, LABEL)
+    )
 
 
 def _as_prefix(words: str, clauses: list[Clause]) -> str | None:
@@ -195,7 +199,7 @@ def _as_prefix(words: str, clauses: list[Clause]) -> str | None:
 
 
 def _last_commit(paths: IndexPaths) -> int:
-    """When something was last written to the full-text folder."""
+    """When the full-text index was last written."""
     try:
         return os.stat(paths.texts / "meta.json").st_mtime_ns
     except FileNotFoundError:  # the folder is being rebuilt
@@ -208,8 +212,8 @@ def _card(session: Session) -> _Card:
     return _Card(session, fold(session["title"] or ""), at)
 
 
-def _is_in(card: _Card, filters: Filters) -> bool:
-    """Whether the session is in what the filters of sessions leave."""
+def _passes(card: _Card, filters: Filters) -> bool:
+    """Whether the session passes the filters that apply to sessions."""
     session, reference = card.session, filters.session
     return (
         filters.source in (None, session["source"])

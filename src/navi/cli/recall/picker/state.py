@@ -1,4 +1,4 @@
-"""What the picker shows, as a value."""
+"""The picker's state and its requests for data, as immutable values."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from navi.memory.read.search import Hit
 
 Session = dict[str, Any]
-"""As in `SessionList`."""
+"""A row of `SessionList`."""
 
 PERIODS = (None, "today", "7d", "30d")
-"""What the time filter cycles through, as `--since` reads it."""
+"""The values of the time filter, written as for `--since`."""
 FIRST_LIMIT = 100
 """How many sessions to list, or passages to find, before somebody scrolls."""
 DEFAULT_WHEN = "30m"
 PAUSE_SECONDS = 0.25
-"""After the last change of a query, until it is searched by meaning too."""
+"""How long after its last change a query is searched by meaning too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """The filters that have keys of their own."""
+    """The filters that are set by keys."""
 
     agent: str | None = None
     is_here: bool = False
@@ -59,15 +59,15 @@ class ListRequest(NamedTuple):
 
 
 class MeaningStage(Enum):
-    """Whether the query is searched by meaning. By words, it is searched at once."""
+    """The progress of the search by meaning. The search by words always runs at once."""
 
     WAITING = auto()
-    """For the end of typing."""
+    """The query may still be changing."""
     DUE = auto()
     DONE = auto()
-    """The list is by words and meaning."""
+    """The list is the result of a search by words and meaning."""
     MISSING = auto()
-    """The list stays by words."""
+    """The list stays the result of a search by words."""
 
 
 class PreviewRequest(NamedTuple):
@@ -81,7 +81,7 @@ class SessionListing:
 
     items: tuple[Item, ...] = ()
     count: int | None = None
-    """How many sessions there are for the request; None if that is not known."""
+    """How many sessions match the request; None if that is not known."""
     total: int = 0
     """How many sessions the index has."""
     has_more: bool = False
@@ -89,7 +89,7 @@ class SessionListing:
     agents: tuple[str, ...] = ()
     """The agents that have sessions."""
     problem: str = ""
-    """Why there is no answer, as while a filter is being typed."""
+    """Why there is no answer, for example because a filter is only half typed."""
 
 
 class MeaningAnswer(NamedTuple):
@@ -98,7 +98,7 @@ class MeaningAnswer(NamedTuple):
     listing: SessionListing | None
     """None if the query can't be searched by meaning."""
     remark: str = ""
-    """Why it can't, if that is worth saying."""
+    """Why it can't be, if that is worth showing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +118,27 @@ class PickerState:
     """Whether Enter prints the session's id instead of resuming it."""
     query: str = ""
     typed_at: float = 0.0
-    """When the query last changed, in seconds of a clock that nobody sets."""
+    """When the query last changed, in seconds of the monotonic clock."""
     narrowing: Narrowing = field(default_factory=Narrowing)
     limit: int = FIRST_LIMIT
     generation: int = 0
     answered: ListRequest | None = None
-    """What `listing` answers."""
+    """The request that `listing` answers."""
     listing: SessionListing = field(default_factory=SessionListing)
     meaning: MeaningStage = MeaningStage.WAITING
     meaning_remark: str = ""
-    """Why the last search went by words alone, if that is worth saying."""
+    """Why the last search was by words alone, if that is worth showing."""
     selected: int = 0
     top: int = 0
     """The first visible line of the list."""
     excerpt: Excerpt | None = None
     previewed: PreviewRequest | None = None
-    """What `excerpt` answers."""
+    """The request that `excerpt` answers."""
     preview_scroll: int = 0
-    """How many lines further down than where the preview begins by itself."""
+    """How many lines the preview is scrolled down from its first position."""
     note: str = ""
     problem: str = ""
-    """Why there is no list for the query; the one before it is still there."""
+    """Why there is no list for the query; the previous list is still shown."""
     shows_keys: bool = False
     dialog: WakeDialog | None = None
 
@@ -148,18 +148,18 @@ class PickerState:
 
     @property
     def words_request(self) -> ListRequest | None:
-        """Which list the state needs by words."""
+        """The list to search for by words; None after a search by meaning."""
         return None if self.meaning is MeaningStage.DONE else self.list_request
 
     @property
     def meaning_request(self) -> ListRequest | None:
-        """Which list the state needs by meaning."""
-        has_older = self.meaning is MeaningStage.DONE and self.is_searching
-        is_needed = has_older or self.meaning is MeaningStage.DUE
+        """The list to search for by words and meaning, if it is time for that."""
+        is_outdated = self.meaning is MeaningStage.DONE and self.is_searching
+        is_needed = is_outdated or self.meaning is MeaningStage.DUE
         return self.list_request if is_needed else None
 
     def seconds_to_pause(self, now: float) -> float | None:
-        """How long until the query is searched by meaning; None if nothing leads to that."""
+        """How long until the query is searched by meaning; None if it will not be."""
         is_waiting = self.meaning is MeaningStage.WAITING and bool(self.query.strip())
         if not is_waiting or self.is_searching or self.problem:
             return None
@@ -171,7 +171,7 @@ class PickerState:
 
     @property
     def item(self) -> Item | None:
-        """The selected one."""
+        """The selected item, if any."""
         items = self.listing.items
         return items[self.selected] if self.selected < len(items) else None
 

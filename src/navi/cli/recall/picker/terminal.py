@@ -21,13 +21,13 @@ class Terminal(NamedTuple):
 
 
 def is_for_person() -> bool:
-    """Whether somebody can use a full screen here, and nothing reads what is printed."""
+    """Whether a person can use a full screen here: neither input nor output is redirected."""
     return sys.stdin.isatty() and sys.stdout.isatty() and _can_fill_screen()
 
 
 @contextmanager
 def opened() -> Iterator[Terminal]:
-    """The terminal of this process. Standard output may be a pipe that waits for the answer."""
+    """The terminal of this process. Standard output may be a pipe that gets the chosen id."""
     from prompt_toolkit.input.defaults import create_input
     from prompt_toolkit.output.color_depth import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
@@ -43,7 +43,7 @@ def opened() -> Iterator[Terminal]:
             hint="use `recall search` or `recall list`",
         )
     with open(path) as keyboard, open(path, "w") as screen:
-        # NO_COLOR is among what ColorDepth looks at.
+        # ColorDepth respects NO_COLOR.
         output = Vt100_Output.from_pty(
             screen, term=os.environ["TERM"], default_color_depth=ColorDepth.from_env()
         )

@@ -68,13 +68,13 @@ def next_period(state: PickerState) -> PickerState:
 
 
 def show_listing(state: PickerState, request: ListRequest, listing: SessionListing) -> PickerState:
-    """Show an answer by words, unless the state needs another one by now."""
+    """Show an answer by words, unless the state has moved on."""
     if request != state.words_request:
         return state
     before = state.answered
     is_same_list = before is not None and before[:2] == request[:2]
     if listing.problem:
-        # Somebody may be in the middle of typing a filter: keep what is on the screen.
+        # A filter may be only half typed: keep the list on the screen.
         return replace(state, answered=request, problem=listing.problem)
     listed = replace(state, answered=request, listing=listing, problem="")
     if not is_same_list:
@@ -95,7 +95,7 @@ def show_meaning(state: PickerState, request: ListRequest, answer: MeaningAnswer
         return _at_same_session(listed, state)
     if state.item is None:
         return _at_first(listed)
-    # Nobody may resume another session because it slipped under their Enter.
+    # The selected session must not change: Enter might resume the wrong one.
     if all(item.id != state.item.id for item in listing.items):
         return replace(state, meaning=MeaningStage.MISSING)
     return _at_same_session(listed, state)
@@ -146,7 +146,7 @@ def scroll_preview(state: PickerState, scroll: int) -> PickerState:
 
 
 def renew(state: PickerState) -> PickerState:
-    """Ask again for everything: the index has changed."""
+    """Request everything again, because the index has changed."""
     return replace(state, generation=state.generation + 1)
 
 
@@ -172,7 +172,7 @@ def close_dialog(state: PickerState) -> PickerState:
 
 
 def _by_words(state: PickerState) -> PickerState:
-    """The state before another list, which begins with an answer by words."""
+    """Prepare for another list, which is first searched for by words."""
     return replace(state, meaning=MeaningStage.WAITING)
 
 
@@ -181,7 +181,7 @@ def _at_first(state: PickerState) -> PickerState:
 
 
 def _at_same_session(state: PickerState, before: PickerState) -> PickerState:
-    """With the session selected that was selected before, if it is still listed."""
+    """Keep the selected session selected, if it is still listed."""
     ids = [item.id for item in state.listing.items]
     selected = before.selected
     if before.item is not None and before.item.id in ids:

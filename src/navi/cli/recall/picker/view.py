@@ -21,12 +21,12 @@ PERIOD_NAMES = {None: "any", "today": "today", "7d": "7 days", "30d": "30 days"}
 MARKER_WIDTH, AGE_WIDTH, AGENT_WIDTH = 2, 8, 11
 NARROWEST_PROJECT, WIDEST_PROJECT = 10, 28
 ROOM_FOR_AGENT = 60
-"""The columns from which the list has a column for the agent."""
+"""How wide the list must be for a column with the agent."""
 HEADING_LINES = 2
 
 
 def label(state: PickerState) -> str:
-    """What stands before the line that is typed."""
+    """The prompt before the input."""
     if state.dialog is None:
         return "recall> "
     return "wake when> " if state.dialog.when is None else "what to do> "
@@ -79,7 +79,7 @@ def preview_lines(state: PickerState) -> tuple[list[Line], int]:
         return [], 0
     width = division.preview_width
     if excerpt is not None and excerpt.session_id != item.id:
-        excerpt = None  # the one of the session that was selected before
+        excerpt = None  # it belongs to the session that was selected before
     height = division.preview_height - HEADING_LINES - 1
     text, scroll = visible(excerpt, width, height, state.preview_scroll)
     return [*heading(item.session, width), [], *text], scroll
@@ -94,13 +94,13 @@ def border(state: PickerState) -> list[Line]:
 
 
 def last_line(state: PickerState) -> Line:
-    """News, or the most important keys."""
+    """A note, a problem or the most important keys."""
     if state.dialog is not None and not state.note:
         if state.dialog.when is None:
-            return [("", "30m, 18:00, tomorrow 9:00 …   Enter goes on, Esc cancels")]
-        return [("", "What the session should do then   Enter schedules it, Esc cancels")]
-    if news := state.note or state.problem:
-        return [("bold", cells.cut(screen_line(news), state.columns))]
+            return [("", "30m, 18:00, tomorrow 9:00 …   Enter continues, Esc cancels")]
+        return [("", "What the session should do   Enter schedules it, Esc cancels")]
+    if text := state.note or state.problem:
+        return [("bold", cells.cut(screen_line(text), state.columns))]
     line: Line = []
     used = 0
     for key, meaning in hints(state.prints):

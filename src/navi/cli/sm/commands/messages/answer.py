@@ -25,11 +25,11 @@ sm answer builder 2
 sm answer builder "SQLite, PostgreSQL"
 sm answer builder "Neither: use a file."
 
-QUESTION is its id, at least the first 4 characters of it, or the session that asks. `always` also
-allows such calls in future, by the rule that `sm inbox` shows. For a choice, give an option's
-number or label; if you may choose several, separate them with commas. Any other text is a reply in
-your own words; put it in quotes if it starts with `allow`, `always` or `deny`. Use `-` to read it
-from standard input. Only the first answer counts. Agents can't answer.
+QUESTION is the question's id, at least its first 4 characters, or the session that asks. `always`
+also allows such calls in future: it adds the rule that `sm inbox` shows. For a choice, give an
+option's number or label; if you may choose several, separate them with commas. Any other text is a
+reply in your own words; put it in quotes if it starts with `allow`, `always` or `deny`. Use `-` to
+read the answer from standard input. Only the first answer counts. Agents can't answer.
 """
 
 

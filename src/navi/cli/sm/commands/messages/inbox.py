@@ -26,8 +26,8 @@ sm answer 523e PostgreSQL
 sm inbox --snooze failure-c16cb4854bc60dac --until "tomorrow at 9"
 sm inbox --settle finished-d682973b9ef375a9
 
-A snoozed item comes back by itself, or earlier if it happens again. A question stays until it is
-answered: see `sm answer`.
+A snoozed item comes back at the given time, or earlier if it happens again. A question stays until
+it is answered: see `sm answer`.
 """
 
 
@@ -36,11 +36,15 @@ answered: see `sm answer`.
     "--settle",
     metavar="ID",
     type=ItemId(),
-    help="Remove this item: you have dealt with it.",
+    help="Remove this item, because you have dealt with it.",
 )
-@click.option("--snooze", metavar="ID", type=ItemId(), help="Hide this item until WHEN.")
 @click.option(
-    "--until", metavar="WHEN", help="With --snooze: when it comes back, like 2h or tomorrow at 9."
+    "--snooze", metavar="ID", type=ItemId(), help="Hide this item for now; needs --until."
+)
+@click.option(
+    "--until",
+    metavar="WHEN",
+    help="With --snooze: when the item comes back, like 2h or tomorrow at 9.",
 )
 @click.option("--all", "is_all", is_flag=True, help="Include snoozed items.")
 @timezone_option()
@@ -93,13 +97,13 @@ def _show(client: Client, zone: tzinfo, *, is_all: bool, as_json: bool) -> None:
         output.note(hint)
 
 
-def _say(item: InboxItemJson, what: str, *, as_json: bool) -> None:
+def _say(item: InboxItemJson, result: str, *, as_json: bool) -> None:
     from navi.cli.sm import lines
 
     if as_json:
         output.say_json(item)
     else:
-        output.say(f"{what}: {lines.plain(item['title'], lines.LONGEST)}")
+        output.say(f"{result}: {lines.plain(item['title'], lines.LONGEST)}")
 
 
 def _time(item: InboxItemJson, zone: tzinfo) -> str:

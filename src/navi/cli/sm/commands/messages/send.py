@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from navi.live.model.input import DeliveryMode
 
-HELP = f"""Send TEXT to a session. Use `-` to read it from standard input.
+HELP = f"""Send TEXT to a session. Use `-` to read TEXT from standard input.
 
 \b
 sm send builder "Run the tests and report what fails."
@@ -25,14 +25,14 @@ sm send builder "Stop: wrong branch. Switch to main." --urgent
 sm send builder "Implement issue 12." --remind 5m
 git diff | sm send reviewer -
 
-{SESSION_HELP} If an agent sends the text, the receiver sees which one. Options may follow the text;
-put text that starts with a dash after `--`.
+{SESSION_HELP} If an agent sends the text, the receiver sees who sent it. Options may follow the
+text; put text that starts with a dash after `--`.
 """
 
 
 class _SendCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # Click takes a negative number after an option with an optional value for an option.
+        # Click reads a negative number after an option with an optional value as another option.
         options = args[: args.index("--")] if "--" in args else args
         for option, value in pairwise(options):
             if option == "--remind" and re.fullmatch(r"-\d.*", value):
@@ -68,8 +68,8 @@ class _SendCommand(click.Command):
 @click.option(
     "--notify-on-stop",
     is_flag=True,
-    help="Notify the sender when the turn started by TEXT ends. An agent gets a message; a person "
-    "sees the session marked as finished, even if another session started it.",
+    help="Notify the sender when the turn started by TEXT ends. An agent gets a message. For a "
+    "person, the session is marked as finished, even if another session started it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 SHARED_DRIVERS = ("claude_code", "codex")
-"""Their sessions may also be used in people's own terminals, which keep no transcript in Navi."""
+"""People may also use these sessions in their own terminals, of which Navi keeps no transcript."""
 
 HELP = """Show the last messages of SESSION, with tool calls.
 
@@ -37,7 +37,9 @@ agent runs this or --json is given.
     type=click.IntRange(min=0),
     help="Number of messages to show.",
 )
-@click.option("-f", "--follow", is_flag=True, help="Keep printing what happens, until Ctrl-C.")
+@click.option(
+    "-f", "--follow", is_flag=True, help="Keep printing new messages and tool calls until Ctrl-C."
+)
 @click.option("--full", "is_full", is_flag=True, help="Don't cut long texts.")
 @raw_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -77,7 +79,7 @@ def _explain_empty(record: SessionJson) -> str:
 
     words = f"{lines.title_and_id(record)} has no messages yet"
     if record["driver"] in SHARED_DRIVERS:
-        words += "; what was said in your own terminal is in `recall list` and `recall search`"
+        words += "; `recall list` and `recall search` show those from your own terminal"
     return words
 
 
@@ -89,8 +91,8 @@ def _follow(client: Client, events: Events, transcript_ids: set[str], *, is_full
         while True:
             event = events.next()
             if event is None or f"{event.get('turn_id')}.1" in transcript_ids:
-                # No event, or one of a turn whose messages (the first is `TURN.1`) were in the
-                # transcript already.
+                # No event, or one of a turn that was in the transcript already: `TURN.1` is the id
+                # of its first message.
                 continue
             if event["type"] == "stream_delta":
                 output.stream(event["delta"])

@@ -26,22 +26,24 @@ def last_turns(messages: Sequence[Json], count: int) -> list[Json]:
 
 
 def printable(message: Json, timezone: tzinfo, *, is_full: bool = False) -> Iterator[str]:
-    """A message as lines: when, who and what; then its tool calls, and how the turn ended.
+    """A message as lines: time, author and text; then its tool calls, and how the turn ended.
 
     Long texts are cut unless `is_full`.
     """
     at = datetime.fromisoformat(message["timestamp"]).astimezone(timezone)
-    who = message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
+    author = (
+        message["role"] if message["role"] != "user" else lines.sender(message, message["source"])
+    )
     if message["content"] or not message["tool_calls"]:
-        yield f"{at:%H:%M:%S} {who}: {beginning(message['content'], is_full=is_full)}"
+        yield f"{at:%H:%M:%S} {author}: {beginning(message['content'], is_full=is_full)}"
     for call in message["tool_calls"]:
-        yield f"{at:%H:%M:%S} {who} calls {describe_call(call, is_full=is_full)}"
+        yield f"{at:%H:%M:%S} {author} calls {describe_call(call, is_full=is_full)}"
     if (end := ending(message)) is not None:
         yield f"{at:%H:%M:%S} [{end}]"
 
 
 def ending(message: Json) -> str | None:
-    """How the turn ended, if `message` is its last one and does not say so itself."""
+    """How the turn ended, if `message` is its last one and its text does not say so."""
     outcome, error = message["metadata"].get("outcome"), message["metadata"].get("error")
     if outcome is None or message["content"] == closing_words(Ending(Outcome(outcome), error)):
         return None

@@ -6,5 +6,5 @@ all.py       every session below its parent
 children.py  the sessions that a session started
 me.py        the calling agent's own session
 limit.py     usage limits of agents' accounts
-budget.py    how much sessions, automations and a day's work may use
+budget.py    budgets of tokens or dollars
 """

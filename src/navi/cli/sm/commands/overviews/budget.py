@@ -1,4 +1,4 @@
-"""`sm budget`: how much sessions, automations and a day's work may use."""
+"""`sm budget`: show, set or remove budgets of tokens or dollars."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ everything under that budget waits, and you are asked whether to raise it.
 \b
 sm budget                          show all budgets, and what is left
 sm budget builder 2usd             builder and the sessions it starts
-sm budget builder 500k tokens/day  the same, starting over each day
+sm budget builder 500k tokens/day  the same, but per day
 sm budget --day 10usd              all your sessions together, each day
 sm budget --automation 4f1c 1usd   all runs of an automation
 sm budget builder --remove
 
-Use is counted from the moment a budget is set; changing the amount does not start the count again.
+Usage is counted from the moment a budget is set; changing the amount does not restart the count.
 When you raise a budget, everything that waits for it continues at once. Dollars are estimated from
 the vendors' price lists. If a model's price is unknown, set a budget in tokens.
 """
@@ -35,9 +35,13 @@ the vendors' price lists. If a model's price is unknown, set a budget in tokens.
 
 @click.command("budget", help=HELP)
 @click.argument("words", nargs=-1, metavar="[SESSION] [AMOUNT]", shell_complete=complete_session)
-@click.option("--day", "is_day", is_flag=True, help="The daily budget of all your sessions.")
-@click.option("--automation", metavar="ID", help="The budget of this automation.")
-@click.option("--remove", is_flag=True, help="Remove the budget; what waits for it continues.")
+@click.option(
+    "--day", "is_day", is_flag=True, help="Show or set the daily budget of all your sessions."
+)
+@click.option("--automation", metavar="ID", help="Show or set this automation's budget.")
+@click.option(
+    "--remove", is_flag=True, help="Remove the budget. Everything that waits for it continues."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...], is_day: bool, automation: str | None, remove: bool, as_json: bool
@@ -61,7 +65,7 @@ def command(
         return
     if remove:
         client.remove_budget(path)
-        output.note("removed; what waited for it continues")
+        output.note("removed; everything that waited for it continues")
         return
     budget = client.set_budget(path, budget_of(amount)) if amount else client.budget(path)
     if as_json:
@@ -94,7 +98,7 @@ def _owner(budget: BudgetJson, names: dict[str, str], plain: Callable[[str], str
 
 
 def _state(budget: BudgetJson) -> str:
-    """`used 1.20 of 2 USD`, and why something waits, if it does."""
+    """`used 1.20 of 2 USD`, and the reason if the budget pauses something."""
     from navi.cli.sm import lines
 
     words = lines.plain(budget["used_words"], lines.LONGEST)

@@ -1,4 +1,4 @@
-"""`sm limit`: what accounts have used, and which limits are in force."""
+"""`sm limit`: the usage limits of agents' accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from navi.live.model.wire_format import LimitJson
 
 HELP = """Show each account's usage limits: how much is used (if the agent reports it), when they
-reset, and how many inputs are waiting for that.
+reset, and how many inputs wait for the reset.
 
 When a limit resets, the waiting sessions continue by themselves, one after another. A message that
 you send does not wait. To continue everything now:
@@ -34,7 +34,7 @@ ALL = "*"
     metavar="[ACCOUNT]",
     is_flag=False,
     flag_value=ALL,
-    help="Continue everything that waits for a limit of this account, or of any account.",
+    help="Continue everything that waits for this account's limits; without ACCOUNT, any limit.",
 )
 @timezone_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -52,7 +52,7 @@ def command(ignored: str | None, zone: tzinfo | None, as_json: bool) -> None:
         output.say_json(limits)
         return
     if not limits:
-        output.note("no agent has met or reported a usage limit yet")
+        output.note("no agent has hit or reported a usage limit yet")
         return
     zone, now = zone or own_timezone(), client.now()
     columns = [
@@ -72,7 +72,7 @@ def _row(limit: LimitJson, now: datetime, zone: tzinfo) -> list[str]:
     until = limit["until"] if limit["resets_at"] is None else limit["resets_at"]
     reset = "-" if until is None else lines.time_from_now(until, now, zone)
     if until is not None and limit["resets_at"] is None:
-        reset = f"unknown; tries again {reset}"
+        reset = f"unknown; next attempt {reset}"
     return [
         lines.plain(limit["account"]),
         lines.plain(limit["kind"]).replace("_", " "),

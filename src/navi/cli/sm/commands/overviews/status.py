@@ -9,9 +9,9 @@ from navi.cli import output
 HELP = """Show all sessions: state, last activity, status, and what wakes them next.
 
 Sessions that need you come first: their agent is waiting for your answer, or their last turn failed
-or finished and you haven't looked.
+or finished and you haven't seen it yet.
 
-With TEXT, an agent reports what it is doing; this also answers reminders:
+With TEXT, an agent reports what it is doing. This also answers a status reminder:
 
 \b
 sm status "found 2 call sites, testing the fix"

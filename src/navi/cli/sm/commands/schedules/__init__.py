@@ -1,4 +1,4 @@
-"""Commands for what happens later.
+"""Commands that schedule turns and messages.
 
 recall.py      wake a session later
 automation.py  turns on a schedule

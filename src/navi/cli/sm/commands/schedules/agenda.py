@@ -1,4 +1,4 @@
-"""`sm agenda`: what will happen next, over all sessions."""
+"""`sm agenda`: what will happen next in all sessions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ Each automation is listed with its next run only.
 
 
 @click.command("agenda", help=HELP)
-@click.option("--until", metavar="WHEN", help="Only what happens by then: 2h, friday at 18:00.")
+@click.option(
+    "--until", metavar="WHEN", help="Only show entries up to this time: 2h, friday at 18:00."
+)
 @timezone_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(until: str | None, zone: tzinfo | None, as_json: bool) -> None:

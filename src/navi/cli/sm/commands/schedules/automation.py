@@ -40,7 +40,7 @@ sm automation edit ping --name "health check" --disable
 ID is a name, an id, or at least the first 4 characters of an id. A new --at, --every or --cron also
 restarts an automation that has ended. A new --cron keeps the time zone of the
 old one unless you also pass --tz. To change only the time zone of a cron schedule, pass --tz alone.
---max-runs, --expires and --time-limit take `none`, which removes the limit.
+--max-runs, --expires, --time-limit and --budget take `none`, which removes the limit.
 """
 NO_LIMIT = "none"
 REMOVABLE = {
@@ -106,7 +106,7 @@ def shared_options(*, shows_defaults: bool) -> Callable[[Command], Command]:
             type=click.Choice(["ask", "deny", "allow-listed"]),
             metavar="POLICY",
             help="When a run needs permission: `ask` you, `deny`, or `allow-listed`, which allows "
-            "what is harmless or listed in the settings."
+            "harmless calls and those listed in the settings."
             + ("  [default: the session's policy]" if shows_defaults else ""),
         ),
         click.option(
@@ -118,7 +118,7 @@ def shared_options(*, shows_defaults: bool) -> Callable[[Command], Command]:
         click.option(
             "--budget",
             metavar="AMOUNT",
-            help="Limit for its runs, such as 2usd or 500k tokens; add /day for a daily limit.",
+            help="Limit for all its runs together: 2usd, 500k tokens. Add /day for a daily limit.",
         ),
     )
 

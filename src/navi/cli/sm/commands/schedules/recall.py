@@ -30,7 +30,7 @@ reads a time. With --every, WHEN may be left out: the first turn then begins aft
 @click.argument("session", shell_complete=complete_session)
 @click.argument("texts", nargs=-1, metavar="[WHEN] [INSTRUCTION]")
 @click.option("--every", metavar="DURATION", help="Repeat at this interval: 15m, 2h, 1d.")
-@click.option("--now", "is_now", is_flag=True, help="Wake it now, instead of at WHEN.")
+@click.option("--now", "is_now", is_flag=True, help="Wake the session now instead of at WHEN.")
 @click.option("--comment", metavar="TEXT", help="A note for people; the agent doesn't see it.")
 @timezone_option()
 @click.option("--skip", is_flag=True, help="Skip the next wake-up of a recurring recall.")

@@ -3,11 +3,11 @@
 spawn.py    start a session
 rename.py   give a session another name
 pin.py      keep sessions at the top of lists
-archive.py  leave sessions out of lists
+archive.py  hide sessions from lists
 open.py     show a session on the page
-attach.py   look into a session's terminal
+attach.py   attach to a session's terminal
 stop.py     interrupt a session's turn
-clear.py    give a session a new context
+clear.py    clear a session's context
 kill.py     end a session
 delete.py   delete a session
 """

@@ -1,4 +1,4 @@
-"""`sm archive`: leave sessions out of lists, or list them again."""
+"""`sm archive`: hide sessions from lists, or list them again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import click
 from navi.cli import output
 from navi.cli.sm.session_completion import complete_session
 
-HELP = """Archive each SESSION: leave it out of lists, and change nothing else.
+HELP = """Archive each SESSION: hide it from lists, and change nothing else.
 
-It still shows up while it needs you. If you send it a message yourself, it is listed again.
-`sm status --all` lists archived sessions too.
+An archived session still shows up while it needs you, and is listed again once you send it a
+message. `sm status --all` lists archived sessions too.
 """
 
 
@@ -18,7 +18,7 @@ It still shows up while it needs you. If you send it a message yourself, it is l
 @click.argument(
     "sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session
 )
-@click.option("--undo", is_flag=True, help="List it again.")
+@click.option("--undo", is_flag=True, help="List each SESSION again.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(sessions: tuple[str, ...], undo: bool, as_json: bool) -> None:
     from navi.cli.sm import lines, target

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 HELP = f"""Delete SESSION for good, with its transcript, queue, recall, automations and reminders.
 
-Says what will be deleted and asks first. Stops its running turn. Sessions that it started stay.
+Lists what will be deleted, and asks first. Stops the running turn. Sessions that SESSION
+started are kept.
 {EXACT_SESSION_HELP} Only the session's parent or a person may do this.
 `sm archive` only hides a session.
 """

@@ -12,7 +12,7 @@ from navi.cli.sm.session_completion import complete_session
 @click.argument(
     "sessions", nargs=-1, required=True, metavar="SESSION...", shell_complete=complete_session
 )
-@click.option("--undo", is_flag=True, help="Stop keeping it at the top.")
+@click.option("--undo", is_flag=True, help="Unpin each SESSION.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(sessions: tuple[str, ...], undo: bool, as_json: bool) -> None:
     from navi.cli.sm import lines, target

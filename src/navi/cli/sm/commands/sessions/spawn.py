@@ -6,7 +6,7 @@ import click
 
 from navi.cli import output
 
-HELP = """Start a session and give it PROMPT. Use `-` to read it from standard input.
+HELP = """Start a session and give it PROMPT. Use `-` to read PROMPT from standard input.
 
 \b
 sm spawn "Review the last commit." --name reviewer
@@ -24,7 +24,7 @@ EXAMPLE = 'sm spawn "Run the tests."'
 @click.option(
     "--name",
     metavar="TEXT",
-    help="A name that no other session has.  [default: the prompt's first line]",
+    help="Name of the session; it should be unique.  [default: the prompt's first line]",
 )
 @click.option(
     "--driver",
@@ -42,19 +42,21 @@ EXAMPLE = 'sm spawn "Run the tests."'
     "--on-permission",
     type=click.Choice(["ask", "deny", "allow-listed"]),
     metavar="POLICY",
-    help="When the agent needs permission: `ask` you, `deny`, or `allow-listed`, which allows what "
-    "is harmless or listed in the settings.  [default: the setting, usually ask]",
+    help="When the agent needs permission: `ask` you, `deny`, or `allow-listed`, which "
+    "allows harmless calls and those listed in the settings.  [default: from the settings, usually "
+    "ask]",
 )
 @click.option(
     "--question-deadline",
     metavar="DURATION",
-    help="How long its questions wait for you: 30m, 8h; 0 is forever.  [default: the setting]",
+    help="How long its questions wait for you: 30m, 8h; 0 is forever.  [default: from the "
+    "settings]",
 )
 @click.option(
     "--budget",
     metavar="AMOUNT",
-    help="Limit for it and the sessions it starts, such as 2usd or 500k tokens; add /day for a "
-    "daily limit.",
+    help="Limit for the session and those it starts: 2usd, 500k tokens. Add /day for a daily "
+    "limit.",
 )
 @click.option(
     "--wait",

@@ -31,5 +31,5 @@ def command(session: str, as_json: bool) -> None:
         output.note(f"{lines.title_and_id(record)} has no running turn")
         return
     waiting = len(client.queue(record["id"]))
-    goes_on = f"; it continues with {count(waiting, 'queued input')}" if waiting else ""
-    output.say(f"stopped the turn of {lines.title_and_id(record)}{goes_on}")
+    continuation = f"; it continues with {count(waiting, 'queued input')}" if waiting else ""
+    output.say(f"stopped the turn of {lines.title_and_id(record)}{continuation}")
