@@ -1,10 +1,10 @@
-// Days as people say them, in the viewer's time zone.
+// Days in words, in the viewer's time zone.
 
 const DAY_MS = 86_400_000;
 const NEAR = new Intl.DateTimeFormat(undefined, { weekday: "long", month: "short", day: "numeric" });
 const FAR = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
-/** Equal for two instants of the same day. */
+/** A key that is equal for two times of the same day. */
 export function dayKey(at: string): string {
   return new Date(at).toDateString();
 }

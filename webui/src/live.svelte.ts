@@ -1,9 +1,9 @@
 // Live sessions, kept up to date by the server's events.
 
-import { call, query, Refused, words } from "./api";
+import { call, query, ApiError, errorText } from "./api";
 import { Line } from "./line";
 import { begin, prepend, reduce, type Conversation } from "./reducer";
-import { listed, newNeeds, update, type Sessions } from "./sessions";
+import { byId, newNeeds, update, type Sessions } from "./sessions";
 import type {
   DeliveryMode,
   Event,
@@ -27,13 +27,13 @@ const UNLISTED = new Set(["stream_delta", "thinking_delta", "tool_call"]);
 class Overview {
   sessions: Sessions = $state.raw(new Map());
   isLoaded = $state(false);
-  /** Whether the archived ones are loaded, too. */
+  /** Whether archived sessions are loaded, too. */
   hasArchived = $state(false);
   #line: Line<Event | IndexRefreshed> | null = null;
-  #early: Event[] | null = [];
+  #eventsWhileLoading: Event[] | null = [];
 
   start(): void {
-    // Listen before loading: events that arrive in between are applied on top.
+    // Listen before loading: events that arrive in between are applied to the loaded list.
     this.#line = new Line<Event | IndexRefreshed>({
       path: () => "/ws",
       onOpen: () => {
@@ -42,7 +42,7 @@ class Overview {
         indexNews.publish(null);
         sessionNews.publish();
       },
-      onFrames: (frames) => this.#take(frames),
+      onFrames: (frames) => this.#receive(frames),
     });
   }
 
@@ -57,22 +57,22 @@ class Overview {
 
   async #load(): Promise<void> {
     const early: Event[] = [];
-    this.#early = early;
+    this.#eventsWhileLoading = early;
     try {
       let sessions = this.hasArchived ? [] : await call<Session[]>("GET", "/sessions");
-      // If all of them are archived, the list says so.
+      // If all sessions are archived, load them, so that the list can say so.
       if (sessions.length === 0) sessions = await call<Session[]>("GET", "/sessions?archived=true");
-      // A later call is under way; what arrived since then is kept for that one.
-      if (this.#early !== early) return;
-      this.#early = null;
-      this.#show(update(listed(sessions), early));
+      // A later call has been sent; the events since then are kept for that one.
+      if (this.#eventsWhileLoading !== early) return;
+      this.#eventsWhileLoading = null;
+      this.#show(update(byId(sessions), early));
       this.isLoaded = true;
     } catch {
-      setTimeout(() => this.#early === early && void this.#load(), TRY_AGAIN_MS);
+      setTimeout(() => this.#eventsWhileLoading === early && void this.#load(), TRY_AGAIN_MS);
     }
   }
 
-  #take(frames: (Event | IndexRefreshed)[]): void {
+  #receive(frames: (Event | IndexRefreshed)[]): void {
     const news: Event[] = [];
     for (const frame of frames) {
       if (frame.type === "index_refreshed") indexNews.publish(frame.index);
@@ -80,7 +80,7 @@ class Overview {
       if (frame.type === "automation_update") automationNews.publish(frame);
       if (frame.type === "question_update") questionNews.publish(frame.question);
     }
-    if (this.#early !== null) this.#early.push(...news);
+    if (this.#eventsWhileLoading !== null) this.#eventsWhileLoading.push(...news);
     else if (news.length > 0) this.#show(update(this.sessions, news));
     if (news.length > 0) sessionNews.publish();
   }
@@ -96,7 +96,7 @@ export const overview = new Overview();
 
 type AutomationEvent = Extract<Event, { type: "automation_update" }>;
 
-/** Changes other than those of sessions, for the views that show them. */
+/** Notifies views of one kind of change. */
 class News<Item> {
   listeners = new Set<(item: Item) => void>();
 
@@ -107,16 +107,16 @@ class News<Item> {
 
 export const automationNews = new News<AutomationEvent>();
 export const questionNews = new News<Question>();
-/** The connection is open, perhaps again: what happened before is not repeated, so load it. */
+/** The connection was opened or reopened. Earlier events are not repeated, so load the present state. */
 export const openNews = new News<void>();
 /** A session has begun to need a person. */
 export const needNews = new News<Session>();
 /** Something happened in some session, or may have happened while the connection was lost. */
 export const sessionNews = new News<void>();
-/** Null after a lost connection: missed news is not repeated, so reload. */
+/** The new state of the index; null after a lost connection, because missed changes are not repeated. */
 export const indexNews = new News<IndexState | null>();
 
-/** An input being sent: kept until the server confirms it. */
+/** An input that is being sent, kept until the server confirms it. */
 export interface Outgoing {
   id: string;
   text: string;
@@ -124,8 +124,8 @@ export interface Outgoing {
   error: string | null;
 }
 
-/** One session: a snapshot, then its events. */
-export class Watched {
+/** One session on screen: loads a snapshot, then applies its events. */
+export class LiveSession {
   conversation: Conversation | null = $state.raw(null);
   outgoing: Outgoing[] = $state([]);
   isLoadingOlder = $state(false);
@@ -150,7 +150,7 @@ export class Watched {
       snapshot = await call<Snapshot>("GET", path);
     } catch (error) {
       if (this.#isClosed) return;
-      if (error instanceof Refused && error.status < 500) this.missing = words(error);
+      if (error instanceof ApiError && error.status < 500) this.missing = errorText(error);
       else setTimeout(() => !this.#isClosed && void this.#open(), TRY_AGAIN_MS);
       return;
     }
@@ -158,12 +158,12 @@ export class Watched {
     this.conversation = begin(snapshot);
     this.#line = new Line<Event>({
       path: () => `/ws/sessions/${this.id}?after=${this.conversation?.seq ?? 0}`,
-      onFrames: (frames) => this.#take(frames),
+      onFrames: (frames) => this.#receive(frames),
       onRefused: () => (this.missing = "this session no longer exists"),
     });
   }
 
-  #take(frames: Event[]): void {
+  #receive(frames: Event[]): void {
     if (this.conversation === null) return;
     this.conversation = reduce(
       this.conversation,
@@ -188,7 +188,7 @@ export class Watched {
     }
   }
 
-  /** Retries until it arrives; always with the same id, so it arrives once. */
+  /** Sends an input, and retries until it arrives. All attempts have the same id, so it arrives once. */
   send(text: string, mode: DeliveryMode): void {
     this.outgoing.push({ id: newId(), text, mode, error: null });
     void this.#post(this.outgoing.at(-1)!);
@@ -204,7 +204,7 @@ export class Watched {
       await call("POST", `/sessions/${this.id}/input`, body);
       this.dismiss(outgoing.id);
     } catch (error) {
-      if (error instanceof Refused && error.status < 500) outgoing.error = words(error);
+      if (error instanceof ApiError && error.status < 500) outgoing.error = errorText(error);
       else setTimeout(() => void this.#post(outgoing), TRY_AGAIN_MS);
     }
   }

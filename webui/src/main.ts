@@ -6,7 +6,7 @@ import "./style/base.css";
 
 applyTheme();
 addEventListener("storage", applyTheme);
-// The address holds the view, so a link to a part of the page can't be one to its fragment.
+// The fragment of the address holds the view, so the skip link must not change it.
 document.querySelector(".skip")!.addEventListener("click", (event) => {
   event.preventDefault();
   document.getElementById("content")?.focus();

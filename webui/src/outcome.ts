@@ -1,4 +1,4 @@
-// How turns end, in words.
+// The outcomes of turns, in words.
 
 import type { Outcome } from "./types";
 
@@ -13,21 +13,21 @@ const LABELS: Record<Outcome, string> = {
 
 export interface Ending {
   sentence: string;
-  /** What is too long or too technical to be read first. */
+  /** The part that is too long or too technical to be shown at once. */
   details: string;
 }
 
 /** How a turn ended: "Failed: no model is set up", "Stopped after 25 steps". */
 export function ending(outcome: Outcome, error: string | null): Ending {
   const label = LABELS[outcome] ?? outcome;
-  const { sentence, details } = parted(withoutLabel(error ?? ""));
+  const { sentence, details } = splitError(withoutLabel(error ?? ""));
   if (sentence === "") return { sentence: label, details };
-  const isSaidBy = sentence.toLowerCase().startsWith(label.toLowerCase());
-  return { sentence: isSaidBy ? capitalised(sentence) : `${label}: ${sentence}`, details };
+  const hasLabel = sentence.toLowerCase().startsWith(label.toLowerCase());
+  return { sentence: hasLabel ? capitalise(sentence) : `${label}: ${sentence}`, details };
 }
 
-/** The sentence of an error, apart from the traceback around it or the lines below it. */
-export function parted(error: string): Ending {
+/** Separates the sentence of an error from the traceback around it or the lines below it. */
+export function splitError(error: string): Ending {
   const text = error.trim();
   const lines = text.split("\n");
   const traceback = lines.findIndex((line) => line.startsWith("Traceback (most recent call last)"));
@@ -43,11 +43,11 @@ export function endNote(error: string): string {
   return /^stopped after \d+ steps/.exec(firstLine)?.[0] ?? firstLine;
 }
 
-/** Drops "refused: ", which the label in front of it already says. */
+/** Removes "refused: ", because the label in front already says it. */
 function withoutLabel(error: string): string {
   return error.trim().replace(/^refused: /, "");
 }
 
-function capitalised(sentence: string): string {
+function capitalise(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

@@ -1,4 +1,4 @@
-// Where the page is: in the address, so that reloads, bookmarks and "back" work.
+// The current view, kept in the address, so that reloads, bookmarks and "back" work.
 
 export type Route =
   | { view: "home" }

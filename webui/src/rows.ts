@@ -10,7 +10,7 @@ export interface Sender {
   title?: string;
 }
 
-/** When and by which model, as the session named it, a text was written; null while its turn runs. */
+/** When a text was written and by which model, as the session names it; null while its turn runs. */
 export interface Signature {
   at: string | null;
   model: string | null;
@@ -38,12 +38,12 @@ export type Row =
       isError: boolean;
       /** The agent's id for the call. */
       callId?: string;
-      /** A person must allow it first. */
+      /** The call waits for a person's permission. */
       isAsking?: boolean;
-      /** From the memory, which keeps calls but not their results. */
+      /** The call comes from the memory, which has at most an excerpt of its output. */
       isPast?: boolean;
     }
-  /** A closed one; the page puts them among the others. */
+  /** A closed question. */
   | { kind: "question"; key: string; question: Question }
   | { kind: "summary"; key: string; text: string }
   | { kind: "notice"; key: string; text: string; at: string }
@@ -119,7 +119,7 @@ export function senderIn(metadata: Json): Sender | null {
   return (metadata["sender"] as Sender | undefined) ?? null;
 }
 
-/** The server writes one, like "(failed: no model)", for a turn that ended without an answer. */
+/** Whether the server wrote this text, like "(failed: no model)", for a turn that ended without an answer. */
 function isClosingLine(text: string, error: string | null): boolean {
   if (error === null) return text === "(stopped)";
   return text.startsWith("(") && text.endsWith(`${error})`);

@@ -1,4 +1,4 @@
-// The list of sessions: how events change it, and what needs a person.
+// Applies events to the list of sessions, and decides which sessions need a person.
 
 import type { Attention, Event, Session } from "./types";
 
@@ -7,7 +7,7 @@ export type Sessions = ReadonlyMap<string, Session>;
 /** Sessions of background automations; they are never listed. */
 const HIDDEN = "cron:";
 
-export function listed(sessions: readonly Session[]): Sessions {
+export function byId(sessions: readonly Session[]): Sessions {
   return new Map(sessions.map((session) => [session.id, session]));
 }
 
@@ -38,7 +38,7 @@ export function update(sessions: Sessions, events: readonly Event[]): Sessions {
   return changed;
 }
 
-/** Where a session belongs in the list. */
+/** The properties that decide where a session is listed. */
 export type Standing = Pick<Session, "attention" | "pinned" | "archived">;
 
 const NEEDING: ReadonlySet<Attention | null> = new Set(["waiting", "failed", "finished"]);

@@ -1,18 +1,18 @@
-// Light or dark: as the system says, or as this browser's user chose.
+// The theme: the system's, or light or dark if this browser's user chose one.
 
 export const THEMES = { system: "System", light: "Light", dark: "Dark" };
 export type Theme = keyof typeof THEMES;
 
-const PLACE = "navi.theme";
+const STORAGE_KEY = "navi.theme";
 
 export function chosenTheme(): Theme {
-  const kept = localStorage.getItem(PLACE);
+  const kept = localStorage.getItem(STORAGE_KEY);
   return kept === "light" || kept === "dark" ? kept : "system";
 }
 
 export function chooseTheme(theme: Theme): void {
-  if (theme === "system") localStorage.removeItem(PLACE);
-  else localStorage.setItem(PLACE, theme);
+  if (theme === "system") localStorage.removeItem(STORAGE_KEY);
+  else localStorage.setItem(STORAGE_KEY, theme);
   applyTheme();
 }
 

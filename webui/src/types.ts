@@ -4,7 +4,7 @@ export type State = "idle" | "running" | "waiting" | "stopped";
 export type DeliveryMode = "sequential" | "important" | "urgent";
 export type Origin = "user" | "recall" | "automation" | "agent" | "reminder" | "answer";
 export type Json = Record<string, unknown>;
-/** Why a person should look at a session: it waits for them, it failed, it is done, it said something. */
+/** Why a person should look at a session: it waits for them, failed, finished, or wrote something new. */
 export type Attention = "waiting" | "failed" | "finished" | "unread";
 
 export interface Recall {
@@ -32,7 +32,7 @@ export interface Session {
   id: string;
   /** A handle for `sm`. */
   name: string;
-  /** What people see. */
+  /** The title for people. */
   title: string;
   driver: string;
   model: string | null;
@@ -50,7 +50,7 @@ export interface Session {
   last_outcome: Outcome | null;
   /** Until when its inputs wait for a usage limit. */
   limit_until: string | null;
-  /** A person has not seen what its last turn said. */
+  /** Whether a person has not yet seen the output of its last turn. */
   unread: boolean;
   pinned: boolean;
   archived: boolean;
@@ -61,7 +61,7 @@ export interface Session {
   paused: { budget: string; reason: string; until: string | null } | null;
 }
 
-/** What a session, an automation or a user's day may use. */
+/** The budget of a session, an automation or a user's day. */
 export interface Budget {
   scope: "session" | "automation" | "user";
   owner_id: string;
@@ -193,10 +193,10 @@ export type Event = Numbered &
 /** How fresh the search index is. */
 export interface IndexState {
   refreshed_at: string | null;
-  /** New messages become searchable automatically. */
+  /** Whether new messages become searchable automatically. */
   is_following: boolean;
   problem: { message: string; hint: string } | null;
-  /** Whether searches go by meaning, not only by words. Only the answer of GET /index has it. */
+  /** Whether searches also use meaning. Only the answer of GET /index has this field. */
   meaning?: Meaning;
 }
 

@@ -56,9 +56,9 @@ async def test_the_search_says_how_fresh_it_is(
 @pytest.mark.parametrize(
     ("problem", "pending", "words"),
     [
-        ("no model is installed", 0, r"\) · by words alone$"),
-        (None, 0, r"\) · by words and meaning$"),
-        (None, 1200, r"\) · by words and meaning; 1,200 sessions by words alone so far$"),
+        ("no model is installed", 0, r"\) · search by words alone$"),
+        (None, 0, r"\) · search by words and meaning$"),
+        (None, 1200, r"\) · search by words and meaning; 1,200 sessions by words alone so far$"),
     ],
 )
 async def test_the_search_says_whether_meaning_counts(

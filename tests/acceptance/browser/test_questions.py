@@ -220,9 +220,9 @@ PLACED = """async ({rows, questions}) => {
     return withQuestions(rows, questions).map((row) => row.isAsking ? row.key + " asks" : row.key);
 }"""
 MERGED = """async (news) => {
-    const {merged, openOnes} = await import("/assets/question.js");
-    const all = news.reduce((all, each) => merged(all, [each]), new Map());
-    return openOnes(all).map((each) => each.id);
+    const {merge, openQuestions} = await import("/assets/question.js");
+    const all = news.reduce((all, each) => merge(all, [each]), new Map());
+    return openQuestions(all).map((each) => each.id);
 }"""
 PARTS = """async (input) => {
     const {inputParts} = await import("/assets/question.js");

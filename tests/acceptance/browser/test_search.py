@@ -164,7 +164,7 @@ async def test_a_session_of_claude_code_is_taken_in_when_it_is_woken(
     item = page.locator("[data-session]").filter(has_text="shed-")
     await expect(item).to_contain_text("has a pending recall")
     await tab.session(str(await item.get_attribute("data-session")))
-    await expect(page.get_by_text("in your own terminal is not shown here")).to_be_visible()
+    await expect(page.get_by_text("in your own terminal are not shown here")).to_be_visible()
 
 
 async def test_keys_are_enough_to_search(indexed: str, open_tab: OpenTab) -> None:

@@ -1,4 +1,4 @@
-// What will happen next, over all sessions.
+// Upcoming recalls, automations and reminders of all sessions.
 
 import { dayKey, dayWords } from "../day";
 
@@ -17,7 +17,7 @@ export interface Day {
   items: AgendaItem[];
 }
 
-/** The items by day, in the order of the server. */
+/** Groups the items by day and keeps the server's order. */
 export function days(items: readonly AgendaItem[], now: number): Day[] {
   const days: Day[] = [];
   for (const item of items) {

@@ -1,6 +1,6 @@
-// An automation in words: what it does now, and when it runs next.
+// Describes an automation in words: its state, and when it runs next.
 
-import { short, untilWords } from "../time.svelte";
+import { shortTime, untilWords } from "../time.svelte";
 import type { Automation, Schedule } from "../types";
 
 const ACTIVE = { queued: "queued", running: "running now" };
@@ -26,10 +26,10 @@ function comingWords(automation: Automation, now: number): string {
 
 /** In the viewer's zone, unlike the server's own words for an instant. */
 export function scheduleWords(schedule: Schedule, serverWords: string, now: number): string {
-  return schedule.at === null ? serverWords : `once, ${short(schedule.at, now)}`;
+  return schedule.at === null ? serverWords : `once, ${shortTime(schedule.at, now)}`;
 }
 
-/** The next runs if the schedule stays as it is; null if only the server can compute them. */
+/** The next runs of an unchanged schedule; null if only the server can compute them. */
 export function runsAsPlanned(automation: Automation): string[] | null {
   const { next_run_at: next, schedule } = automation;
   if (schedule.kind === "cron") return null;
@@ -58,7 +58,7 @@ export interface Daily {
   time: string;
 }
 
-/** The days and the time of a cron expression; null if it says anything else. */
+/** The days and the time of a cron expression; null if it is more complex. */
 export function dailyOf(cron: string): Daily | null {
   const [minute, hour, date, month, days, ...more] = cron.trim().split(/ +/);
   const isTime = /^\d{1,2}$/.test(minute ?? "") && /^\d{1,2}$/.test(hour ?? "");

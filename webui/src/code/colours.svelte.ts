@@ -1,34 +1,34 @@
-// Code in colours, once the highlighter is loaded; what reads them is then drawn again.
+// Highlights code once the highlighter is loaded. Views that use it are then redrawn.
 
-import type { coloured } from "./highlighter";
+import type { highlightCode } from "./highlighter";
 
-const LONGEST = 30_000;
+const MAX_LENGTH = 30_000;
 
 class Colours {
-  #coloured: typeof coloured | null = $state.raw(null);
+  #highlight: typeof highlightCode | null = $state.raw(null);
   #isLoading = false;
 
   get areLoaded(): boolean {
-    return this.#coloured !== null;
+    return this.#highlight !== null;
   }
 
-  /** Null as long as the code has no colours: load, or leave it plain. */
+  /** Highlighted HTML; null while the highlighter loads, or if the code stays plain. */
   html(code: string, language: string): string | null {
-    if (language === "" || code.length > LONGEST) return null;
-    if (this.#coloured === null) {
+    if (language === "" || code.length > MAX_LENGTH) return null;
+    if (this.#highlight === null) {
       void this.#load();
       return null;
     }
-    return this.#coloured(code, language);
+    return this.#highlight(code, language);
   }
 
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
     try {
-      this.#coloured = (await import("./highlighter")).coloured;
+      this.#highlight = (await import("./highlighter")).highlightCode;
     } catch {
-      // The server can't be reached, which the page says elsewhere: the next block tries again.
+      // The server can't be reached, which the page reports elsewhere. The next block tries again.
       this.#isLoading = false;
     }
   }

@@ -1,4 +1,4 @@
-// Colours the languages that agents write most. Loaded when a conversation has code in it.
+// Highlights the languages that agents write most. Loaded only when a conversation contains code.
 
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
@@ -31,7 +31,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLa
 highlighter.registerAliases("svelte", { languageName: "xml" });
 
 /** HTML with a span around each coloured word; null for an unknown language. */
-export function coloured(code: string, language: string): string | null {
+export function highlightCode(code: string, language: string): string | null {
   if (highlighter.getLanguage(language) === undefined) return null;
   return highlighter.highlight(code, { language, ignoreIllegals: true }).value;
 }

@@ -1,8 +1,8 @@
-// What needs a person, kept up to date: computed from the sessions, the open questions and the automations.
-// The server knows what was snoozed or settled, and why a turn failed; it is asked when something changes.
+// The items that need a person, computed from the sessions, the open questions and the automations. Only the
+// server has the snoozed and settled items and the reasons of failures; they are loaded after each change.
 
 import { untrack } from "svelte";
-import { call, query, Refused, words } from "../api";
+import { call, query, ApiError, errorText } from "../api";
 import { automationNews, openNews, overview } from "../live.svelte";
 import { questions } from "../questions/questions.svelte";
 import { clock, zoneName } from "../time.svelte";
@@ -10,18 +10,18 @@ import type { Automation } from "../types";
 import { asListed, needs, type Listed } from "./needs";
 
 const TRY_AGAIN_MS = 1_000;
-/** Several things may change at once. */
-const TOGETHER_MS = 200;
+/** Several changes may come at once: load once for all of them. */
+const BATCH_MS = 200;
 const GONE = 404;
 
 class Inbox {
   #automations: ReadonlyMap<string, Automation | null> = $state.raw(new Map());
-  /** Those that changed while they are being loaded. */
+  /** Automations that changed while they are being loaded; otherwise null. */
   #fresh: Map<string, Automation | null> | null = null;
   readonly #all = $derived(
     needs(overview.sessions, questions.open, [...this.#automations.values()].filter((each) => each !== null)),
   );
-  /** The server's answer, and what the page had when it asked; null at first. */
+  /** The server's list, and the page's items at the time of the request; null at first. */
   #listed: Listed | null = $state.raw(null);
   #calls = 0;
   #timer = 0;
@@ -32,8 +32,8 @@ class Inbox {
 
   constructor() {
     openNews.listeners.add(() => {
-      void this.#load();
-      this.#askLater();
+      void this.#loadAutomations();
+      this.#loadItemsSoon();
     });
     automationNews.listeners.add(({ automation, automation_id: id }) => {
       this.#fresh?.set(id, automation);
@@ -42,17 +42,17 @@ class Inbox {
     const changes = $derived(this.#all.map(({ id, since }) => `${id} ${since}`).join("\n"));
     $effect.root(() => {
       $effect(() => {
-        if (changes !== "") untrack(() => this.#askLater());
+        if (changes !== "") untrack(() => this.#loadItemsSoon());
       });
     });
   }
 
-  /** Hides an item from this person until then; returns what went wrong in words, or nothing. */
+  /** Hides an item from this person until then; returns an error text, or an empty text. */
   snooze(id: string, until: string): Promise<string> {
     return this.#change(`/inbox/${id}/snooze`, { until, tz: zoneName() });
   }
 
-  /** A person has dealt with it. */
+  /** Marks an item as dealt with; returns an error text, or an empty text. */
   settle(id: string): Promise<string> {
     return this.#change(`/inbox/${id}/settle`);
   }
@@ -61,18 +61,18 @@ class Inbox {
     try {
       await call("POST", path, body);
     } catch (error) {
-      // Somebody else has dealt with it.
-      if (!(error instanceof Refused && error.status === GONE)) return words(error);
+      // If it is gone, somebody else has dealt with it.
+      if (!(error instanceof ApiError && error.status === GONE)) return errorText(error);
     }
-    await this.#ask();
+    await this.#loadItems();
     return "";
   }
 
-  #askLater(): void {
-    this.#timer ||= window.setTimeout(() => void this.#ask(), TOGETHER_MS);
+  #loadItemsSoon(): void {
+    this.#timer ||= window.setTimeout(() => void this.#loadItems(), BATCH_MS);
   }
 
-  async #ask(): Promise<void> {
+  async #loadItems(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = 0;
     const number = ++this.#calls;
@@ -84,11 +84,11 @@ class Inbox {
       if (number !== this.#calls) return;
       // Better to show too much than nothing.
       this.#listed ??= { items: [], asked: new Map() };
-      this.#timer ||= window.setTimeout(() => void this.#ask(), TRY_AGAIN_MS);
+      this.#timer ||= window.setTimeout(() => void this.#loadItems(), TRY_AGAIN_MS);
     }
   }
 
-  async #load(): Promise<void> {
+  async #loadAutomations(): Promise<void> {
     const fresh = new Map<string, Automation | null>();
     this.#fresh = fresh;
     try {
@@ -97,7 +97,7 @@ class Inbox {
       this.#fresh = null;
       this.#automations = new Map([...automations.map((each) => [each.id, each] as const), ...fresh]);
     } catch {
-      setTimeout(() => this.#fresh === fresh && void this.#load(), TRY_AGAIN_MS);
+      setTimeout(() => this.#fresh === fresh && void this.#loadAutomations(), TRY_AGAIN_MS);
     }
   }
 }

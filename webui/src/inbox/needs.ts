@@ -1,5 +1,5 @@
-// What needs a person, most important first: questions, failures, automations that were switched off,
-// finished work. Under the ids and in the order of `GET /inbox`. Pure: tests run this file.
+// The items that need a person, most important first: questions, failures, automations that were switched
+// off, finished work. Ids and order are those of `GET /inbox`. Pure: tests run this file.
 
 import type { Automation, Outcome, Question, Session } from "../types";
 
@@ -9,7 +9,7 @@ export interface Need {
   kind: "question" | "budget" | "limit" | "failure" | "disabled" | "finished";
   sessionId: string;
   title: string;
-  /** The session's title, unless it is the title. */
+  /** The session's title, unless it is already the item's title. */
   of: string;
   reason: string;
   since: string;
@@ -64,7 +64,7 @@ function needOf(session: Session): Need[] {
   return [need("finished", status === null ? "Finished" : `Finished: “${status}”`, "")];
 }
 
-/** The used-up budgets for which sessions wait, once each, unless a question is about them. */
+/** One item for each used-up budget that sessions wait for, unless a question is open about it. */
 function pauses(sessions: Iterable<Session>, questions: readonly Question[]): Need[] {
   const asked = new Set(questions.map((each) => each.call_id.replace(/^budget:(.*):\d+$/, "$1")));
   const paused = [...sessions].filter((each) => each.paused !== null && !asked.has(each.paused.budget));
@@ -95,14 +95,14 @@ function switchedOff(automation: Automation, of: string): Need {
   };
 }
 
-/** The server's list, snoozed items included; and when each of the page's items began, at the time of the request. */
+/** The server's list, snoozed items included, and the `since` of each of the page's items when it was requested. */
 export interface Listed {
   items: { id: string; reason: string; since: string; then: string | null; snoozed_until: string | null }[];
   asked: ReadonlyMap<string, string>;
 }
 
-/** The needs that were neither snoozed nor settled, in the words of the server, which knows more. Needs that have
- * changed since the request are shown, and so is every question that is not snoozed. */
+/** The items that were neither snoozed nor settled, with the server's more precise reasons. Items that have changed
+ * since the request are shown, and so is every question that is not snoozed. */
 export function asListed(needs: readonly Need[], { items, asked }: Listed, now: () => number): Need[] {
   const byId = new Map(items.map((item) => [item.id, item]));
   return needs.flatMap((need) => {

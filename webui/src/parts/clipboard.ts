@@ -1,4 +1,4 @@
-// Copying, also where the page came over plain HTTP: browsers then offer no clipboard to scripts.
+// Copies text. Over plain HTTP, browsers give scripts no access to the clipboard, so there is a fallback.
 
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -9,7 +9,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** What people do by hand: select the text and copy it. */
+/** Puts the text into a field, selects it and copies the selection. */
 function copySelection(text: string): boolean {
   const before = document.activeElement as HTMLElement | null;
   const field = document.createElement("textarea");

@@ -1,5 +1,5 @@
-// Agents' questions: what they ask in words, how they were answered, and their place in a
-// conversation. Pure: tests run this file.
+// Puts agents' questions and their answers into words, and places them in a conversation. Pure: tests run
+// this file.
 
 import type { Row } from "../rows";
 import type { Decision, Json, Question } from "../types";
@@ -7,17 +7,17 @@ import type { Decision, Json, Question } from "../types";
 export type Questions = ReadonlyMap<string, Question>;
 
 /** Adds questions. A closed one stays closed, whichever event arrives first. */
-export function merged(questions: Questions, news: Iterable<Question>): Questions {
+export function merge(questions: Questions, news: Iterable<Question>): Questions {
   const all = new Map(questions);
   for (const question of news) {
-    const isOld = question.state === "open" && (all.get(question.id)?.state ?? "open") !== "open";
-    if (!isOld) all.set(question.id, question);
+    const isStale = question.state === "open" && (all.get(question.id)?.state ?? "open") !== "open";
+    if (!isStale) all.set(question.id, question);
   }
   return all;
 }
 
-/** The open ones: those that expire first come first, then the oldest. */
-export function openOnes(questions: Questions): Question[] {
+/** The open questions: those that expire first come first, then the oldest. */
+export function openQuestions(questions: Questions): Question[] {
   const deadline = (question: Question): string => question.deadline_at ?? "9999";
   return [...questions.values()]
     .filter((question) => question.state === "open")
@@ -38,7 +38,7 @@ const DECIDED: Record<Decision, string> = {
   choose: "Answered",
   reply: "Answered",
 };
-const PLACES: Record<string, string> = {
+const VIA_WORDS: Record<string, string> = {
   sm: "with sm",
   page: "on the page",
   terminal: "in the terminal",
@@ -46,7 +46,7 @@ const PLACES: Record<string, string> = {
   api: "over the API",
 };
 
-/** How a question was closed, and by whom. */
+/** Says how a question was closed, and by whom. */
 export function closing(question: Question, me: string | null): Closing {
   const { state, answer, kind } = question;
   const isAsked = kind === "choice" || kind === "text";
@@ -59,7 +59,7 @@ export function closing(question: Question, me: string | null): Closing {
   if (answer.updated_input !== null) verb = "Allowed with changes";
   const who = question.answered_by === null ? "" : ` by ${question.answered_by === me ? "you" : question.answered_by}`;
   const via = question.answered_via ?? "";
-  const where = via === "" ? "" : `, ${PLACES[via] ?? `from ${via}`}`;
+  const where = via === "" ? "" : `, ${VIA_WORDS[via] ?? `from ${via}`}`;
   return { words: verb + who + where, text: [...answer.choices, answer.text ?? ""].filter(Boolean).join(", ") };
 }
 
@@ -92,7 +92,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** A piece of a tool's input, for people. */
+/** A part of a tool's input, as shown to people. */
 export type InputPart =
   | { kind: "command"; label: string; text: string }
   | { kind: "text"; label: string; text: string }
@@ -111,20 +111,20 @@ export function inputParts(input: Json | null): InputPart[] {
   };
   const parts: InputPart[] = [];
   const command = rest.get("command");
-  if (typeof command === "string" || isListOfWords(command)) {
+  if (typeof command === "string" || isStringList(command)) {
     take("command");
     parts.push({ kind: "command", label: "Command", text: typeof command === "string" ? command : command.join(" ") });
   }
-  const place = PATHS.find((name) => typeof rest.get(name) === "string");
-  const path = place === undefined ? "" : String(rest.get(place));
+  const pathField = PATHS.find((name) => typeof rest.get(name) === "string");
+  const path = pathField === undefined ? "" : String(rest.get(pathField));
   const edits = rest.get("edits");
   const changes = isEdit(input) ? [input as Edit] : Array.isArray(edits) && edits.every(isEdit) ? (edits as Edit[]) : [];
   if (changes.length > 0) {
-    for (const name of ["old_string", "new_string", "edits", place ?? ""]) take(name);
-    parts.push(...changes.map((edit) => ({ kind: "diff" as const, label: path, lines: difference(edit.old_string, edit.new_string) })));
-  } else if (place !== undefined && typeof rest.get("content") === "string") {
-    take(place);
-    parts.push({ kind: "diff", label: path, lines: difference("", String(take("content"))) });
+    for (const name of ["old_string", "new_string", "edits", pathField ?? ""]) take(name);
+    parts.push(...changes.map((edit) => ({ kind: "diff" as const, label: path, lines: diffLines(edit.old_string, edit.new_string) })));
+  } else if (pathField !== undefined && typeof rest.get("content") === "string") {
+    take(pathField);
+    parts.push({ kind: "diff", label: path, lines: diffLines("", String(take("content"))) });
   }
   for (const [name, value] of rest) {
     if (value === null || value === undefined) continue;
@@ -144,18 +144,18 @@ function isEdit(value: unknown): value is Edit {
   return typeof edit?.old_string === "string" && typeof edit.new_string === "string";
 }
 
-function isListOfWords(value: unknown): value is string[] {
+function isStringList(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
 }
 
-/** The lines that differ, and the equal lines before and after them. */
-function difference(before: string, after: string): DiffLine[] {
+/** A simple diff: the changed lines, and the equal lines before and after them. */
+function diffLines(before: string, after: string): DiffLine[] {
   const [old, changed] = [linesOf(before), linesOf(after)];
-  const most = Math.min(old.length, changed.length);
+  const shorter = Math.min(old.length, changed.length);
   let head = 0;
-  while (head < most && old[head] === changed[head]) head += 1;
+  while (head < shorter && old[head] === changed[head]) head += 1;
   let tail = 0;
-  while (tail < most - head && old.at(-1 - tail) === changed.at(-1 - tail)) tail += 1;
+  while (tail < shorter - head && old.at(-1 - tail) === changed.at(-1 - tail)) tail += 1;
   const signed = (sign: DiffLine["sign"], lines: string[]): DiffLine[] => lines.map((text) => ({ sign, text }));
   return [
     ...signed(" ", old.slice(0, head)),
@@ -178,7 +178,7 @@ function patchLines(patch: string): DiffLine[] {
 
 const ANSWER = /^\[answer to "([^\n]*)"\]\n/;
 
-/** The text of an input that carries an answer: what was asked, and the answer. */
+/** Splits the text of an input that carries an answer into the question and the answer. */
 export function answerParts(text: string): { title: string; answer: string } {
   const beginning = ANSWER.exec(text);
   return beginning === null
@@ -186,14 +186,14 @@ export function answerParts(text: string): { title: string; answer: string } {
     : { title: beginning[1]!, answer: text.slice(beginning[0].length) };
 }
 
-/** The rows of a conversation with the session's closed questions among them, and a mark on the calls
- * that wait for an open one. */
+/** Adds the session's closed questions to the rows of its conversation, and marks the calls that wait for
+ * an open one. */
 export function withQuestions(rows: readonly Row[], questions: readonly Question[]): readonly Row[] {
   if (questions.length === 0) return rows;
   const byCall = new Map(questions.map((question) => [question.call_id, question]));
   const answered = new Set(rows.map((row) => (row.kind === "input" ? row.metadata["question_id"] : undefined)));
   const calls = new Set(rows.map((row) => (row.kind === "tool" ? row.callId : undefined)));
-  // Questions without a row go where they were closed, unless that part is not loaded.
+  // Insert questions that have no row by the time they were closed, unless that part is not loaded.
   const alone = questions
     .filter(({ id, state, call_id }) => state !== "open" && !answered.has(id) && !calls.has(call_id))
     .sort((a, b) => closedAt(a).localeCompare(closedAt(b)));

@@ -1,11 +1,11 @@
 // The questions of all sessions, kept up to date by the server's events.
 
 import { SvelteMap } from "svelte/reactivity";
-import { call, query, Refused, words } from "../api";
+import { call, query, ApiError, errorText } from "../api";
 import { openNews, questionNews } from "../live.svelte";
 import { currentLogin } from "../login/login";
 import type { Json, Question, QuestionAnswer } from "../types";
-import { merged, openOnes, type Questions } from "./question";
+import { merge, openQuestions, type Questions } from "./question";
 
 const TRY_AGAIN_MS = 1_000;
 const CLOSED = 409;
@@ -13,19 +13,19 @@ const CLOSED = 409;
 export type Answer = Pick<QuestionAnswer, "decision"> & { text?: string; choices?: string[]; updated_input?: Json };
 
 class AllQuestions {
-  /** The open ones, and those closed ones that a view has asked for or that were closed meanwhile. */
+  /** All open questions, and those closed questions that a view loaded or that were closed meanwhile. */
   all: Questions = $state.raw(new Map());
-  readonly open = $derived(openOnes(this.all));
-  /** Questions that somebody else had closed when this person answered, and what the server said. */
+  readonly open = $derived(openQuestions(this.all));
+  /** Questions that were already closed when this person answered, by id, with the server's error. */
   readonly late = new SvelteMap<string, string>();
-  /** Questions that arrived while the open ones are being loaded. */
+  /** The ids of questions that changed while the open ones are being loaded; otherwise null. */
   #fresh: Set<string> | null = null;
   #sessionIds = new Set<string>();
 
   constructor() {
     questionNews.listeners.add((question) => {
       this.#fresh?.add(question.id);
-      this.#take([question]);
+      this.#add([question]);
     });
     openNews.listeners.add(() => {
       void this.#load();
@@ -37,23 +37,23 @@ class AllQuestions {
     return [...this.all.values()].filter((question) => question.session_id === id);
   }
 
-  /** Loads the closed ones of a session too; returns what ends that. */
+  /** Also loads a session's closed questions, now and after reconnecting; returns a function that stops it. */
   watch(sessionId: string): () => void {
     this.#sessionIds.add(sessionId);
     void this.#loadSession(sessionId);
     return () => this.#sessionIds.delete(sessionId);
   }
 
-  /** Answers a question; returns what went wrong in words, or nothing. */
+  /** Answers a question; returns an error text, or an empty text. */
   async answer(question: Question, answer: Answer): Promise<string> {
     const path = `/questions/${question.id}`;
     try {
-      this.#take([await call<Question>("POST", `${path}/answer`, { ...answer, via: "page" })]);
+      this.#add([await call<Question>("POST", `${path}/answer`, { ...answer, via: "page" })]);
       return "";
     } catch (error) {
-      if (!(error instanceof Refused && error.status === CLOSED)) return words(error);
-      this.late.set(question.id, words(error));
-      await call<Question>("GET", path).then((closed) => this.#take([closed]), () => {});
+      if (!(error instanceof ApiError && error.status === CLOSED)) return errorText(error);
+      this.late.set(question.id, errorText(error));
+      await call<Question>("GET", path).then((closed) => this.#add([closed]), () => {});
       return "";
     }
   }
@@ -62,11 +62,11 @@ class AllQuestions {
     return currentLogin()?.user ?? null;
   }
 
-  #take(news: Iterable<Question>): void {
-    this.all = merged(this.all, news);
+  #add(news: Iterable<Question>): void {
+    this.all = merge(this.all, news);
   }
 
-  /** After a lost connection too: what was closed meanwhile is no longer among the open ones. */
+  /** Loads the open questions, and drops those that were closed while the connection was lost. */
   async #load(): Promise<void> {
     const fresh = new Set<string>();
     this.#fresh = fresh;
@@ -75,7 +75,7 @@ class AllQuestions {
       if (this.#fresh !== fresh) return;
       this.#fresh = null;
       const kept = [...this.all].filter(([id, { state }]) => state !== "open" || fresh.has(id));
-      this.all = merged(new Map(kept), open);
+      this.all = merge(new Map(kept), open);
     } catch {
       setTimeout(() => this.#fresh === fresh && void this.#load(), TRY_AGAIN_MS);
     }
@@ -83,10 +83,10 @@ class AllQuestions {
 
   async #loadSession(id: string): Promise<void> {
     try {
-      this.#take(await call<Question[]>("GET", `/questions?${query({ session_id: id })}`));
+      this.#add(await call<Question[]>("GET", `/questions?${query({ session_id: id })}`));
     } catch (error) {
-      // One that is gone has no questions either.
-      if (error instanceof Refused && error.status < 500) return;
+      // A session that is gone has no questions.
+      if (error instanceof ApiError && error.status < 500) return;
       setTimeout(() => this.#sessionIds.has(id) && void this.#loadSession(id), TRY_AGAIN_MS);
     }
   }

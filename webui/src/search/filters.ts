@@ -14,10 +14,10 @@ const CHOICES: Record<string, readonly string[]> = {
   origin: ["user", "recall", "automation", "agent", "reminder", "answer"],
   outcome: ["failed", "ok", "denied", "error", "max_iterations", "limit", "stopped"],
 };
-/** With fewer letters, too many words look like the beginning of a filter. */
-const FEWEST_LETTERS = 2;
+/** Shorter words are too often the beginning of a filter's name. */
+const MIN_LETTERS = 2;
 
-/** How the last word may go on, if it looks like a filter: `ou` as `outcome:`, then `outcome:failed`. */
+/** Completions of the last word, if it may be a filter: `outcome:` for `ou`, then `outcome:failed`. */
 export function suggestions(text: string): string[] {
   const word = lastWord(text);
   const [key = "", value] = word.split(":", 2);
@@ -25,17 +25,17 @@ export function suggestions(text: string): string[] {
     const names = (CHOICES[key] ?? []).filter((name) => name.startsWith(value) && name !== value);
     return names.map((name) => `${key}:${name}`);
   }
-  if (word.length < FEWEST_LETTERS) return [];
+  if (word.length < MIN_LETTERS) return [];
   return Object.keys(CHOICES).filter((name) => name.startsWith(word)).map((name) => `${name}:`);
 }
 
-/** The text with its last word replaced. After a whole filter there is room for the next word. */
-export function completed(text: string, suggestion: string): string {
+/** The text with its last word replaced by the suggestion, and a space after a complete filter. */
+export function withSuggestion(text: string, suggestion: string): string {
   const before = text.slice(0, text.length - lastWord(text).length);
   return before + suggestion + (suggestion.endsWith(":") ? "" : " ");
 }
 
-/** Empty inside a phrase. */
+/** The last word, or nothing inside a quoted phrase. */
 function lastWord(text: string): string {
   if (text.split('"').length % 2 === 0) return "";
   return text.slice(text.search(/\S*$/));

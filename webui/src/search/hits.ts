@@ -23,7 +23,7 @@ export interface Hit {
   title: string | null;
   snippet: string;
   highlights: [number, number][];
-  /** False if it has only some of them. Such hits come last. */
+  /** False if it has only some of the query's words. Such hits come last. */
   has_all_words: boolean;
   resume: string | null;
 }
@@ -33,7 +33,7 @@ export interface Piece {
   isMatch: boolean;
 }
 
-/** The server counts code points, JavaScript counts UTF-16 units. */
+/** The snippet, split at its highlights. The server counts code points, JavaScript UTF-16 units. */
 export function pieces(hit: Hit): Piece[] {
   const characters = [...hit.snippet];
   const parts: Piece[] = [];
@@ -47,25 +47,25 @@ export function pieces(hit: Hit): Piece[] {
   return parts.filter((piece) => piece.text !== "");
 }
 
-/** Where the passage is in its transcript. */
+/** The address of the passage in its transcript. */
 export function target(hit: Hit): string {
   return address({ view: "archive", id: hit.session_id, message: hit.tool_call_id ?? hit.message_id });
 }
 
-export function countWords(passages: number, sessions: number, most: number): string {
+export function countWords(passages: number, sessions: number, limit: number): string {
   const inSessions = `in ${sessions} ${sessions === 1 ? "session" : "sessions"}`;
-  if (passages >= most) return `The best ${passages} passages, ${inSessions}`;
+  if (passages >= limit) return `The best ${passages} passages, ${inSessions}`;
   return `${passages} ${passages === 1 ? "passage" : "passages"} ${inSessions}`;
 }
 
-/** The hits of one session together, the best session first. */
-export function grouped(hits: readonly Hit[]): Hit[][] {
+/** Groups the hits by session, the best session first. */
+export function groupBySession(hits: readonly Hit[]): Hit[][] {
   const groups = new Map<string, Hit[]>();
   for (const hit of hits) groups.set(hit.session_id, [...(groups.get(hit.session_id) ?? []), hit]);
   return [...groups.values()];
 }
 
-/** The last two folders: enough to recognise it. */
-export function place(project: string | null): string {
+/** The last two folders of the project's path, which are enough to recognise it. */
+export function projectName(project: string | null): string {
   return project?.split("/").filter(Boolean).slice(-2).join("/") ?? "";
 }

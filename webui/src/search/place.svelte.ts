@@ -1,5 +1,5 @@
-// Whether the search is open and what it looks for: in the address, so that "back" from a transcript
-// leads to the results, and a search can be bookmarked.
+// The search's query and filters, kept in the address, so that "back" from a transcript leads to the
+// results, and a search can be bookmarked.
 
 export interface Terms {
   text: string;
@@ -18,7 +18,7 @@ const NAMES: Record<keyof Terms, string> = {
   project: "project",
 };
 
-class SearchPlace {
+class SearchState {
   /** Null while the search is closed. */
   terms: Terms | null = $state.raw(read());
 
@@ -32,7 +32,7 @@ class SearchPlace {
     this.terms = NOTHING;
   }
 
-  /** Remembers what is looked for, without a step of its own in the history. */
+  /** Writes the query into the address without adding an entry to the browser's history. */
   keep(terms: Terms): void {
     if (this.terms !== null) history.replaceState(history.state, "", addressOf(terms));
   }
@@ -46,7 +46,7 @@ class SearchPlace {
   }
 }
 
-export const searchPlace = new SearchPlace();
+export const searchState = new SearchState();
 
 function read(): Terms | null {
   const values = parameters();
@@ -55,7 +55,7 @@ function read(): Terms | null {
   return Object.fromEntries(entries) as Terms;
 }
 
-/** The current address with these terms in place of its own. */
+/** The current address with its query replaced by these terms. */
 function addressOf(terms: Terms | null): string {
   const values = parameters();
   for (const [key, name] of Object.entries(NAMES) as [keyof Terms, string][]) {

@@ -1,4 +1,4 @@
-// A past session as rows. The memory keeps tool calls, and excerpts of their results.
+// Turns a past session into rows. The memory has tool calls, but only excerpts of their output.
 
 import type { Row } from "../rows";
 import type { Json, Origin } from "../types";
@@ -49,10 +49,10 @@ export interface PastSession extends PastSummary {
 export function rowsOfPast(session: PastSession): Row[] {
   const orphans = [...session.orphan_tool_calls];
   const rows: Row[] = [];
-  session.messages.forEach((message, place) => {
+  session.messages.forEach((message, index) => {
     rows.push(...rowsOfMessage(message, session.model), ...message.tool_calls.map(rowOfCall));
-    // Codex writes calls outside of messages: put each after the message it followed.
-    const next = session.messages[place + 1]?.timestamp;
+    // Codex records calls outside of messages: put each after the message that preceded it.
+    const next = session.messages[index + 1]?.timestamp;
     while (orphans[0] && (next == null || (orphans[0].timestamp ?? "") < next)) {
       rows.push(rowOfCall(orphans.shift()!));
     }

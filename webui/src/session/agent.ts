@@ -1,4 +1,4 @@
-// The agents that the page knows by name, all of them in this file.
+// The titles of agents. No other file of the page names agents.
 
 import type { Session } from "../types";
 
@@ -16,7 +16,7 @@ export const SOURCES = ["claude-code", "codex", "navi"];
 
 const ADOPTABLE = new Set(["claude_code", "codex"]);
 
-/** Whether the agent's sessions can also be used in people's own terminals. */
+/** Whether people also use the agent in their own terminals, so that Navi can take over its sessions. */
 export function isAdoptable(agent: string): boolean {
   return ADOPTABLE.has(agent);
 }
@@ -25,7 +25,7 @@ export function agentTitle(name: string): string {
   return TITLES[name.replace("-", "_")] ?? name;
 }
 
-/** Who answers in the session. */
+/** The title of the session's agent. */
 export function agentName({ driver, program }: Session): string {
   return agentTitle(program ?? driver);
 }

@@ -1,5 +1,5 @@
-// What the list of a conversation draws: equal tool calls in a row share a line, which opens to show
-// each of them, and the last text of a turn is its answer.
+// Groups the rows of a conversation for display. Consecutive calls of the same tool share a line, which
+// opens to show each of them. The last text of a turn counts as its answer.
 
 import type { Row } from "../rows";
 
@@ -15,34 +15,34 @@ export interface Listing {
   rows: (Row | ToolRun)[];
   /** The keys of the texts that answer an input. */
   answers: Set<string>;
-  /** The keys of the tool calls below the line of their run. */
+  /** The keys of tool calls that are shown below the line of their run. */
   nested: Set<string>;
 }
 
 const SHORTEST_RUN = 3;
 
-export function listing(rows: readonly Row[], opened: ReadonlySet<string>): Listing {
+export function listing(rows: readonly Row[], openIds: ReadonlySet<string>): Listing {
   const listed: (Row | ToolRun)[] = [];
   const nested = new Set<string>();
-  for (let place = 0; place < rows.length; ) {
-    const calls = runAt(rows, place);
+  for (let index = 0; index < rows.length; ) {
+    const calls = runAt(rows, index);
     if (calls.length < SHORTEST_RUN) {
-      listed.push(rows[place]!);
-      place += 1;
+      listed.push(rows[index]!);
+      index += 1;
       continue;
     }
     const run: ToolRun = { kind: "run", key: runKey(calls[0]!), calls };
     listed.push(run);
-    if (opened.has(run.key)) {
+    if (openIds.has(run.key)) {
       listed.push(...calls);
       for (const call of calls) nested.add(call.key);
     }
-    place += calls.length;
+    index += calls.length;
   }
   return { rows: listed, answers: answersIn(rows), nested };
 }
 
-/** The run that hides this row, as long as it is closed. */
+/** The key of the run that contains this row, or null; a closed run hides its rows. */
 export function runOf(rows: readonly Row[], key: string): string | null {
   let first = rows.findIndex((row) => row.key === key);
   const row = rows[first];
@@ -55,7 +55,7 @@ function runAt(rows: readonly Row[], first: number): ToolCallRow[] {
   const head = rows[first]!;
   const calls: ToolCallRow[] = [];
   if (head.kind !== "tool") return calls;
-  for (let place = first; isSameTool(rows[place], head); place += 1) calls.push(rows[place] as ToolCallRow);
+  for (let index = first; isSameTool(rows[index], head); index += 1) calls.push(rows[index] as ToolCallRow);
   return calls;
 }
 

@@ -5,7 +5,7 @@ import type { ToolCallRow } from "./listing";
 const MAIN = ["command", "file_path", "path", "pattern", "url", "query", "question", "when", "action", "name"];
 const INDENT = "  ";
 
-/** The argument that says most. */
+/** The most informative argument, for one line. */
 export function gist(row: ToolCallRow): string {
   for (const name of MAIN) {
     const value = row.arguments[name];

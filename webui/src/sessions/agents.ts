@@ -1,4 +1,4 @@
-// The agents that new sessions can have.
+// The agents that a new session can use.
 
 import { call } from "../api";
 
@@ -13,12 +13,12 @@ export interface Agent {
 
 const DEMO = "scripted";
 
-/** Those that can run here; the demo comes last. */
+/** The agents that can run on the server's machine; the demo comes last. */
 export async function installedAgents(): Promise<Agent[]> {
   return (await call<Agent[]>("GET", "/agents")).filter((agent) => agent.installed);
 }
 
-/** Whether nothing can answer: the demo has no model, and a terminal only runs what is in it. */
+/** Whether no agent has a model: the demo has none, and a terminal is listed even if its program isn't. */
 export function hasNoModel(agents: readonly Agent[]): boolean {
   return agents.every((agent) => agent.driver === DEMO || agent.takes_program);
 }

@@ -1,4 +1,4 @@
-// The order of the list: what needs a person, what is pinned, then the rest, newest activity first.
+// The order of the list: sessions that need a person, pinned sessions, then the rest, newest activity first.
 
 import { dayKey, dayWords } from "../day";
 import { needsPerson, type Standing } from "../sessions";
@@ -6,7 +6,7 @@ import type { Session } from "../types";
 
 export type Grouping = "none" | "day" | "folder";
 
-export interface Place {
+export interface ListEntry {
   session: Session;
   depth: number;
   /** How many sessions are below it, listed or not. */
@@ -17,16 +17,16 @@ export interface Place {
 export interface Group {
   key: string;
   title: string;
-  /** The whole of what the title shortens. */
+  /** The full text of a shortened title. */
   hint: string;
-  places: Place[];
+  entries: ListEntry[];
 }
 
 export interface Options {
   grouping: Grouping;
   /** The sessions whose children are not listed. */
   folded: ReadonlySet<string>;
-  /** Where the session belongs; the one that is being read keeps its place. */
+  /** The properties that decide where a session is listed. */
   standing: (session: Session) => Standing;
   now: number;
 }
@@ -38,9 +38,9 @@ export function arrange(sessions: Iterable<Session>, options: Options): Group[] 
   const groups = new Map<string, Group>();
   for (const root of [...tree.below(null)].sort((a, b) => rank(a) - rank(b))) {
     const heading = headingOf(root, tree.latest(root), options);
-    const group = groups.get(heading.key) ?? { ...heading, places: [] };
+    const group = groups.get(heading.key) ?? { ...heading, entries: [] };
     groups.set(heading.key, group);
-    addPlaces(tree, root, 0, options.folded, group.places);
+    addEntries(tree, root, 0, options.folded, group.entries);
   }
   return [...groups.values()];
 }
@@ -55,7 +55,7 @@ function rankOf({ attention, pinned, archived }: Standing): number {
   return pinned ? PINNED : OTHER;
 }
 
-function headingOf(root: Session, latest: string, options: Options): Omit<Group, "places"> {
+function headingOf(root: Session, latest: string, options: Options): Omit<Group, "entries"> {
   const rank = rankOf(options.standing(root));
   if (rank < PINNED) return { key: "needs", title: "Needs you", hint: "" };
   if (rank === PINNED) return { key: "pinned", title: "Pinned", hint: "" };
@@ -70,15 +70,15 @@ function headingOf(root: Session, latest: string, options: Options): Omit<Group,
   }
 }
 
-/** Adds the session and what is below it; returns how many sessions that are. */
-function addPlaces(tree: Tree, session: Session, depth: number, folded: ReadonlySet<string>, places: Place[]): number {
-  const place = { session, depth, descendants: 0, isFolded: folded.has(session.id) };
-  places.push(place);
-  const below = place.isFolded ? [] : places;
+/** Adds the session and its descendants; returns how many sessions that is. */
+function addEntries(tree: Tree, session: Session, depth: number, folded: ReadonlySet<string>, entries: ListEntry[]): number {
+  const entry = { session, depth, descendants: 0, isFolded: folded.has(session.id) };
+  entries.push(entry);
+  const below = entry.isFolded ? [] : entries;
   for (const child of tree.below(session.id)) {
-    place.descendants += addPlaces(tree, child, depth + 1, folded, below);
+    entry.descendants += addEntries(tree, child, depth + 1, folded, below);
   }
-  return place.descendants + 1;
+  return entry.descendants + 1;
 }
 
 class Tree {
@@ -104,7 +104,7 @@ class Tree {
     return this.#children.get(id) ?? [];
   }
 
-  /** The newest activity of the session and of everything below it. */
+  /** The newest activity of the session and its descendants. */
   latest(session: Session): string {
     const existing = this.#latest.get(session.id);
     if (existing !== undefined) return existing;

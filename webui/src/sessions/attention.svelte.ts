@@ -1,6 +1,6 @@
-// What needs a person: how many sessions, and which one they are looking at.
+// Counts the sessions that need a person, and marks the session on screen as read.
 
-import { call, Refused } from "../api";
+import { call, ApiError } from "../api";
 import { overview } from "../live.svelte";
 import { router } from "../route.svelte";
 import { needsPerson } from "../sessions";
@@ -17,7 +17,7 @@ class Attention {
   /** The session that a person is looking at. */
   readonly #watchedId = $derived(this.#isVisible && router.now.view === "session" ? router.now.id : null);
 
-  /** How many sessions need a person; what they are reading right now doesn't count. */
+  /** How many sessions need a person, without the one they are reading right now. */
   readonly count = $derived.by(() => {
     let count = 0;
     for (const session of overview.sessions.values()) {
@@ -27,7 +27,7 @@ class Attention {
     return count;
   });
 
-  /** Call in an effect: marks what is being looked at as read. */
+  /** Marks the session on screen as read. Call it in an effect. */
   markRead(): void {
     const session = overview.sessions.get(this.#watchedId ?? "");
     if (session?.unread) void this.#mark(session.id);
@@ -40,8 +40,8 @@ class Attention {
       await call("PATCH", `/sessions/${id}`, { unread: false });
       this.#marking.delete(id);
     } catch (error) {
-      // If the server can't be reached, it is tried again when the list is loaded again.
-      if (!(error instanceof Refused && error.status < 500)) this.#marking.delete(id);
+      // If the server can't be reached, try again when the list is next loaded.
+      if (!(error instanceof ApiError && error.status < 500)) this.#marking.delete(id);
     }
   }
 }

@@ -1,14 +1,14 @@
-// Which sessions the words in the filter box mean.
+// Matches sessions with the words in the filter box.
 
 import { agentTitle } from "../session/agent";
 import type { Session } from "../types";
 
-/** Whether each of the words is part of its title, folder, agent, state or status. */
+/** Whether each of the words occurs in the session's title, folder, agent, state or status. */
 export function matches(session: Session, words: string): boolean {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  if (wanted.length === 0) return true;
+  const terms = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (terms.length === 0) return true;
   const text = textOf(session);
-  return wanted.every((word) => text.includes(word));
+  return terms.every((word) => text.includes(word));
 }
 
 function textOf(session: Session): string {

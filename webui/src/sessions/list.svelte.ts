@@ -1,4 +1,4 @@
-// What the list of sessions shows, and how. The arrangement is remembered in this browser.
+// The contents and arrangement of the list of sessions. This browser remembers the arrangement.
 
 import { untrack } from "svelte";
 import { overview } from "../live.svelte";
@@ -11,7 +11,7 @@ import { matches } from "./filter";
 
 const GROUPING = "navi.grouping";
 const FOLDED = "navi.folded";
-/** Ages and days are good enough at this distance, and 500 rows are not redrawn every second. */
+/** How often ages are updated: redrawing 500 rows every second would be too slow. */
 const STEP_MS = 10_000;
 
 class SessionList {
@@ -22,8 +22,8 @@ class SessionList {
 
   readonly now = $derived(clock.now - (clock.now % STEP_MS));
   readonly openId = $derived(router.now.view === "session" ? router.now.id : null);
-  /** The open session when it was opened: reading it doesn't move it. */
-  readonly #opened = $derived.by(() => {
+  /** The open session as it was when opened, so that reading it doesn't move it in the list. */
+  readonly #sessionWhenOpened = $derived.by(() => {
     const id = this.openId;
     return untrack(() => (id === null ? undefined : overview.sessions.get(id)));
   });
@@ -41,7 +41,7 @@ class SessionList {
     );
   });
 
-  readonly ids = $derived(this.groups.flatMap((group) => group.places.map((place) => place.session.id)));
+  readonly ids = $derived(this.groups.flatMap((group) => group.entries.map((entry) => entry.session.id)));
 
   get grouping(): Grouping {
     return this.#grouping;
@@ -66,8 +66,8 @@ class SessionList {
   }
 
   #standing(session: Session): Standing {
-    if (session.id !== this.#opened?.id) return session;
-    return { ...session, attention: this.#opened.attention };
+    if (session.id !== this.#sessionWhenOpened?.id) return session;
+    return { ...session, attention: this.#sessionWhenOpened.attention };
   }
 }
 

@@ -1,19 +1,19 @@
-// Desktop notifications, if the person switched them on: a session needs them, and all of the page's
-// tabs are hidden.
+// Desktop notifications, if the person switched them on. They are shown when a session begins to need the
+// person while all of the page's tabs are hidden.
 
 import { needNews } from "../live.svelte";
 import { go } from "../route.svelte";
 import type { Session } from "../types";
 
-const PLACE = "navi.notifications";
-/** Held by every visible tab. */
+const STORAGE_KEY = "navi.notifications";
+/** The name of a lock that every visible tab holds. */
 const VISIBLE = "navi.visible";
 const WORDS: Record<string, string> = { waiting: "is waiting for you", failed: "failed", finished: "finished" };
 
 class Notifications {
   /** Browsers offer them only on secure pages: https, or this machine. */
   readonly isPossible = isSecureContext && "Notification" in window;
-  isOn = $state(this.isPossible && localStorage.getItem(PLACE) === "on" && Notification.permission === "granted");
+  isOn = $state(this.isPossible && localStorage.getItem(STORAGE_KEY) === "on" && Notification.permission === "granted");
   problem = $state("");
   #release: (() => void) | null = null;
 
@@ -32,11 +32,11 @@ class Notifications {
       return;
     }
     this.isOn = isWanted;
-    if (isWanted) localStorage.setItem(PLACE, "on");
-    else localStorage.removeItem(PLACE);
+    if (isWanted) localStorage.setItem(STORAGE_KEY, "on");
+    else localStorage.removeItem(STORAGE_KEY);
   }
 
-  /** Lets the other tabs know whether this one is visible. */
+  /** Holds the lock while this tab is visible. */
   #announce(): void {
     this.#release?.();
     this.#release = null;
@@ -53,7 +53,7 @@ class Notifications {
 
   #show(session: Session): void {
     try {
-      // A session has one notification, whatever the number of tabs.
+      // The tag makes the browser show one notification per session, even with several hidden tabs.
       const text = `${session.title} ${WORDS[session.attention ?? ""]}`;
       const notification = new Notification("Navi", { body: text, tag: session.id });
       notification.onclick = () => {
