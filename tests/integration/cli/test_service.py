@@ -171,7 +171,19 @@ def test_keys_of_the_shell_are_named_and_not_copied(machine: Machine) -> None:
 def test_the_log_is_the_journals(machine: Machine) -> None:
     machine.navi("service", "install")
     assert machine.navi("service", "logs", "-f", "-n", "3").returncode == 0
-    assert machine.calls[-1] == "journalctl --user --unit navi.service --lines 3 --follow"
+    options, of_systemd = machine.calls[-1].split(" + ")
+    user = f"_UID={os.getuid()}"
+    server = f"{user} _SYSTEMD_USER_UNIT=navi.service"
+    assert options == f"journalctl --quiet --lines 3 --follow {server}"
+    assert of_systemd.startswith(f"{user} USER_UNIT=navi.service MESSAGE_ID=")
+
+
+def test_a_journal_that_only_an_administrator_can_read_is_explained(machine: Machine) -> None:
+    machine.navi("service", "install")
+    machine.add_command("journalctl", "exit 1")
+    done = machine.navi("service", "logs")
+    assert done.returncode == 1
+    assert f"`sudo journalctl _UID={os.getuid()}" in done.stderr
 
 
 def test_without_a_unit_every_command_says_how_to_install_it(machine: Machine) -> None:

@@ -233,7 +233,8 @@ def _server() -> Finding:
         return _foreign_server(netloc)
     if version != __version__:
         detail = f"navi {version} on {netloc}, but this is {__version__}"
-        return Finding("server", "note", detail, "restart the server, or upgrade the older one")
+        hint = "restart the server (a service: `navi service restart`), or upgrade the older one"
+        return Finding("server", "note", detail, hint)
     return Finding("server", "ok", f"navi {version} on {netloc}")
 
 

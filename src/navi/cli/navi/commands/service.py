@@ -76,6 +76,8 @@ def uninstall() -> None:
     remove_service(manager)
     output.say(f"removed {manager.file}")
     output.note(f"{AGENTS_CONTINUE}; `navi serve` starts one in this terminal")
+    if manager.lingers():
+        output.note("lingering stays enabled; `loginctl disable-linger` disables it")
 
 
 @command.command("start")
@@ -145,10 +147,11 @@ def status(as_json: bool) -> None:
     "-n", "--lines", type=click.IntRange(0), default=50, show_default=True, help="How many lines."
 )
 def logs(follow: bool, lines: int) -> None:
-    """Print the end of the service's log."""
+    """Print the end of the service's log: what the server printed, and its starts and ends."""
     manager = _installed_service()
-    log_command = manager.log_command(lines, is_followed=follow)
-    sys.exit(subprocess.run(log_command, check=False).returncode)
+    code = subprocess.run(manager.log_command(lines, is_followed=follow), check=False).returncode
+    if code > 0:  # below 0, a signal ended it: `navi service logs | head`
+        raise NaviError("the log can't be read", hint=manager.log_hint)
 
 
 def _installed_service() -> ServiceManager:

@@ -84,6 +84,10 @@ class Launchd:
     def log_command(self, lines: int, *, is_followed: bool) -> list[str]:
         return ["tail", "-n", str(lines), *(["-F"] if is_followed else []), str(self._log)]
 
+    @property
+    def log_hint(self) -> str:
+        return f"the log is {self._log}; the service writes it when it starts"
+
     def lingers(self) -> bool | None:
         return None
 

@@ -81,6 +81,10 @@ class ServiceManager(Protocol):
     def log_command(self, lines: int, *, is_followed: bool) -> list[str]:
         """The command that prints the end of the log."""
 
+    @property
+    def log_hint(self) -> str:
+        """What to do if that command fails."""
+
     def lingers(self) -> bool | None:
         """Whether the service runs while the person is logged out; None if that is impossible."""
 

@@ -30,6 +30,15 @@ START_FORMAT = "%a %Y-%m-%d %H:%M:%S UTC"
 EXITED = "1"
 """The main process exited; any other code means that a signal ended it. See CLD_EXITED in
 waitid(2)."""
+LIFE_CYCLE_MESSAGES = {
+    "started": "39f53479d3a045ac8e11786248231fbf",
+    "stopped": "9d1aaa27d60140bd96365438aad20286",
+    "main process exited": "98e322203f7a4ed290d09fe03c09fe15",
+    "failed": "d9b373ed55a64feb8242e02dbe79a49c",
+    "restart scheduled": "5eb03494b6584870a536b337290809b2",
+}
+"""systemd's MESSAGE_ID of each; see sd-messages.h. At every start and stop, systemd also writes up
+to three lines about each process of an agent, which would bury the server's own."""
 
 
 class Systemd:
@@ -84,7 +93,20 @@ class Systemd:
 
     def log_command(self, lines: int, *, is_followed: bool) -> list[str]:
         follow = ["--follow"] if is_followed else ["--no-pager"]
-        return ["journalctl", "--user", "--unit", UNIT, "--lines", str(lines), *follow]
+        # Not --user, which reads nothing from a journal that is kept in memory.
+        user = f"_UID={os.getuid()}"
+        of_server = [user, f"_SYSTEMD_USER_UNIT={UNIT}"]
+        messages = [f"MESSAGE_ID={each}" for each in LIFE_CYCLE_MESSAGES.values()]
+        of_systemd = [user, f"USER_UNIT={UNIT}", *messages]
+        options = ["--quiet", "--lines", str(lines), *follow]
+        return ["journalctl", *options, *of_server, "+", *of_systemd]
+
+    @property
+    def log_hint(self) -> str:
+        return (
+            "if this machine keeps its journal in memory, only an administrator can read it: "
+            f"`sudo journalctl _UID={os.getuid()} _SYSTEMD_USER_UNIT={UNIT}`"
+        )
 
     def lingers(self) -> bool | None:
         return (LINGER_FOLDER / getpass.getuser()).exists()
