@@ -109,8 +109,9 @@ clean: ## Remove .venv, caches and build output
 # install. Nothing else here needs root.
 .venv/.system: .venv/.run
 	@packages=""; \
-	command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
-		|| command -v google-chrome >/dev/null || packages="$$packages chromium fonts-dejavu-core"; \
+	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null \
+		|| command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| packages="$$packages chromium-headless-shell fonts-dejavu-core"; \
 	command -v tmux >/dev/null || packages="$$packages tmux"; \
 	command -v npm >/dev/null || packages="$$packages npm"; \
 	[ -z "$$packages" ] \
