@@ -1,4 +1,4 @@
-"""The address of this home's server, in a file that commands and hooks read.
+"""The address of the server that uses this NAVI_HOME, in a file that commands and hooks read.
 
 The server locks the file for as long as it runs. An unlocked file was left behind by a server that
 was killed, and is ignored. `navi/hook.py` reads the file in the same way.
@@ -16,7 +16,7 @@ from navi.base.paths import address_file
 
 
 def served_address(environment: Mapping[str, str] = os.environ) -> str | None:
-    """The address of this home's server; None if none is running or it is still starting."""
+    """The server's address; None if there is no server, or if it is still starting."""
     return _read(address_file(environment)) or None
 
 
@@ -29,7 +29,7 @@ class AddressFile:
 
     @classmethod
     def claim(cls, environment: Mapping[str, str] = os.environ) -> AddressFile | None:
-        """Lock the file; None if another server of this home holds the lock."""
+        """Lock the file; None if another server with this NAVI_HOME holds the lock."""
         path = address_file(environment)
         try:
             descriptor = _lock(path)
@@ -49,7 +49,7 @@ class AddressFile:
 
 
 def _lock(path: Path) -> int | None:
-    """The descriptor of the empty, locked file; None if a server holds it."""
+    """Lock and empty the file and return its descriptor; None if a server holds the lock."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -68,8 +68,8 @@ def _lock(path: Path) -> int | None:
 def _read(path: Path) -> str | None:
     """The text of the file if a server holds it, else None.
 
-    Takes a shared lock, so that two commands that read it at once don't mistake each other for a
-    server.
+    Takes a shared lock, so that two commands reading it at the same time don't mistake each other
+    for a server.
     """
     try:
         with path.open() as file:

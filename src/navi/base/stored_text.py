@@ -1,4 +1,4 @@
-"""Checks text that both databases must store and every terminal must show.
+"""Checks that text can be stored in both databases and shown in any terminal.
 
 PostgreSQL rejects NUL characters, and a lone surrogate can't be encoded as UTF-8.
 """
@@ -10,9 +10,12 @@ from navi.base.errors import InvalidInput
 
 
 def require_storable(name: str, text: str, longest: int | None = None) -> str:
-    """Return `text`, or raise an error that calls the text `name`; `longest` is in characters."""
+    """Return `text` if it can be stored; otherwise raise an error that refers to it as `name`.
+
+    `longest` is the maximum length in characters.
+    """
     if "\x00" in text:
-        raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
+        raise InvalidInput(f"{name} contains a NUL character", hint="remove it and try again")
     require_unicode(name, text)
     if longest is not None and len(text) > longest:
         raise InvalidInput(
@@ -39,7 +42,7 @@ def require_printable(name: str, text: str, longest: int) -> str:
         raise InvalidInput(
             f"{name} contains the control character U+{ord(match[0]):04X}, "
             f"at character {match.start()}",
-            hint="remove it and send again; letters, symbols and emoji are fine",
+            hint="remove it and try again; letters, symbols and emoji are fine",
         )
     return text
 

@@ -26,16 +26,17 @@ class Rewritten(NaviError):
     kind = "rewritten"
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was rewritten since it was last read")
+        super().__init__(f"{path} has been rewritten since it was last read")
 
 
 @dataclass(slots=True)
 class Chunk:
     """The rows from one part of a file.
 
-    A later chunk may have a fuller version of a row: a message with the same `idx`, a usage with
-    the same `key`. It replaces the earlier one. A call has at most one output, possibly in a later
-    chunk. A turn that appears again has not changed.
+    A later chunk may contain a fuller version of a row: a message with the same `idx`, or a usage
+    row with the same `key`. The later version replaces the earlier one. A call has at most one
+    output, possibly in a later chunk. A turn may be repeated in a later chunk, but is always
+    identical.
     """
 
     messages: list[PastMessage] = field(default_factory=list)
@@ -71,7 +72,8 @@ class Source(ABC):
     version: ClassVar[int] = 1
     """Incremented when this class reads files differently; all of them are then read again."""
     has_session_files: ClassVar[bool] = True
-    """Whether each session is a file; if not, `SessionFile.size` does not count bytes."""
+    """Whether each session is a file of the agent's own, which can be kept and restored. If not,
+    `SessionFile.size` may count something other than bytes."""
     unreadable: Sequence[str] = ()
     """The folders and files that the last `discover` could not read."""
 
@@ -85,10 +87,10 @@ class Source(ABC):
 
     @abstractmethod
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        """The command that resumes the session, to run in `cwd`; None if no command can."""
+        """The command that resumes the session when run in `cwd`; None if there is none."""
 
     def session_id(self, path: str) -> str | None:
-        """Navi's id for the file's session; None to derive it from the path, as is usual."""
+        """Navi's id for the file's session; None, as usual, to derive it from the path."""
         return None
 
     def folders(self) -> list[str]:
@@ -104,7 +106,7 @@ class Source(ABC):
         return path
 
     def parent_path(self, path: str) -> str | None:
-        """The parent's session file, if the path shows that this is a sub-agent's."""
+        """The parent's session file, if `path` shows that the file belongs to a sub-agent."""
         return None
 
     def deletes_after(self) -> timedelta | None:

@@ -86,7 +86,7 @@ def test_navis_own_jobs_are_left_to_the_settings(tmp_path: Path) -> None:
     done = run(tmp_path / "home", str(jobs_file(tmp_path, own)))
     assert (done.returncode, done.stdout) == (0, "")
     assert "heartbeat (heartbeat) is built into Navi, so it was not imported" in done.stderr
-    assert "the setting [automations] heartbeat switches it on" in done.stderr
+    assert "the setting [automations] heartbeat enables it" in done.stderr
     assert stored(tmp_path / "home") == []
 
 

@@ -291,7 +291,7 @@ async def test_reminders_pause_while_a_person_is_asked(world: World) -> None:
     assert await world.navi.sessions.queue(LOCAL, session.id) == []
     assert await state(world, session) == (SessionState.WAITING, question.id)
     await answer(world, question, ALLOW)
-    # The answer makes the reminder due; the scheduler looks again if its row was in use.
+    # The answer makes the reminder due. The scheduler claims it even if its row was locked.
     await world.at_rest()
     await world.ended(session, 2)
     assert (await world.messages(session))[-1].content == "reminded"

@@ -12,7 +12,8 @@ SERVICE_MANAGER: Literal["systemd", "launchd"] = "systemd"
 CAN_READ_ALL_ENVIRONMENTS = os.path.exists("/proc/self/environ")
 """Whether `pids_with_variable` finds every process of this user."""
 OTHERS_RECORD_SAME_START = True
-"""Whether other programs record a process's start in this format."""
+"""Whether other programs, such as Claude Code, record a process's start in the format of
+`process_start`, so that the two can be compared."""
 
 
 def process_start(pid: int) -> str:
@@ -58,15 +59,17 @@ def open_files(pid: int) -> list[str]:
 
 
 def all_open_files() -> Iterator[tuple[int, str]]:
-    """Process ids, each with a file that the process has open."""
+    """Pairs of a process id and a file that the process has open: one for each open file."""
     for pid in _all_pids():
         for file in open_files(pid):
             yield pid, file
 
 
 def has_default_acl(folder: int) -> bool:
-    """Whether the folder's access list decides the modes of new files in it. `folder` is a
-    descriptor."""
+    """Whether the folder has a default ACL, which sets the permissions of new files in it.
+
+    `folder` is a file descriptor.
+    """
     try:
         # Through /proc, because fgetxattr rejects a descriptor opened with O_PATH.
         os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")

@@ -19,8 +19,8 @@ CAN_READ_ALL_ENVIRONMENTS = False
 """Whether `pids_with_variable` finds every process of this user. Not here: macOS hides the
 environment of its own programs, such as /bin/sleep."""
 OTHERS_RECORD_SAME_START = False
-"""Whether other programs record a process's start in this format. Not here: their dates may be in
-another zone or language."""
+"""Whether other programs record a process's start in the format of `process_start`. Not here: their
+dates may be in another zone or language."""
 COMMAND_SECONDS = 20.0
 # Each column needs a separate option: BSD's ps takes everything after `=` as a heading.
 COLUMNS = ("pid", "ppid", "pgid", "stat", "lstart", "comm")

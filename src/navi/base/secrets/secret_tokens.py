@@ -1,4 +1,4 @@
-"""Keys and tokens recognized by their form, mostly by a prefix, wherever they are.
+"""Keys and tokens recognized by their form, usually a prefix, wherever they appear.
 
 The examples are assembled from parts so that no scanner mistakes one for a real key.
 """
@@ -48,7 +48,7 @@ def _begins_a_word(text: str, start: int, end: int) -> bool:
 
 
 def _is_followed_by(character: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short prefix: `character` must follow it after `distance` other characters."""
+    """For short prefixes: any `distance` characters and then `character` must come next."""
 
     def could_match_at(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == character
@@ -66,7 +66,7 @@ def _is_followed_by_word(length: int) -> Callable[[str, int, int], bool]:
 
 
 # An AWS secret access key has no prefix: forty characters of both cases, with a digit or
-# punctuation. Only a key id or the word `secret` near it tells it from other text.
+# punctuation. Only a key id or the word `secret` nearby distinguishes it from other text.
 _AWS_KEY_ID_PATTERN = (
     r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
 )
@@ -117,7 +117,8 @@ TOKENS = [
         r"[A-Z0-9]{16}(?![A-Za-z0-9])",
         "ABCDEFGH23456777",
     ),
-    # A name in Navi's code can be as long, but seldom mixes digits and letters of both cases.
+    # A name in code that starts with `navi_` can be as long as a token, but seldom mixes digits
+    # with letters of both cases.
     _token(
         "Navi token",
         "navi_session_ navi_user_ navi_",
@@ -175,7 +176,8 @@ TOKENS = [
         "https://discord" + ".com/api/webhooks/1234567890/" + SAMPLE[:68],
         is_one_word=True,
     ),
-    # A numeric id in base64, which starts with one of these, then a time and a signature.
+    # Three parts separated by dots: a numeric id in base64, which always starts with one of these
+    # prefixes, then a time, then a signature.
     _token(
         "Discord token",
         "MT Mj Mz ND NT Nj Nz OD OT",

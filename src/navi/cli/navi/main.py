@@ -68,9 +68,9 @@ group = CommandGroup(
     callback=run_without_command,
     invoke_without_command=True,
     no_args_is_help=False,
-    help="Run and set up Navi, a memory and a clock for AI agents.\n\nRun in a terminal without a "
-    "command, `navi` finds your agents' sessions, offers to connect the agents, starts the server "
-    "and opens its page. If the server is running already, it only opens the page.",
+    help="Run and set up Navi, a memory and a clock for AI agents.\n\nIn a terminal, `navi` "
+    "without a command finds your agents' sessions, offers to connect the agents, starts the "
+    "server and opens its page. If the server is running already, it only opens the page.",
     params=[
         click.Option(
             ["--port"],

@@ -204,8 +204,8 @@ until_option: Decorator = click.option(
 project_option: Decorator = click.option(
     "--project",
     type=ProjectPath(),
-    help="Only this project. PATH is part of its path, or any folder in it (`.` is the current "
-    "folder).",
+    help="Only this project. PATH can be part of its path, or any folder inside it (`.` is the "
+    "current folder).",
 )
 host_option: Decorator = click.option(
     "--host",

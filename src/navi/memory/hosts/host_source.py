@@ -1,6 +1,6 @@
 """Reads the bundles that other machines sent, as one more source of sessions.
 
-A bundle is read as a whole: the next revision of its session replaces it.
+A bundle is always read from its start, because each new revision of a session replaces it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from navi.memory.hosts.bundle import Head, Row
 
 RECEIVED = "hosts"
-"""The name of this source. It is not in the tables: there, a session has its agent's source."""
+"""The name of this source. The tables never contain it: a received session is stored under its
+agent's source."""
 ENDING = ".jsonl.gz"
 ROWS_PER_CHUNK = 2_000
 
@@ -144,7 +145,7 @@ def _add(chunk: Chunk, row: Row, mapped: Callable[[str], str]) -> None:
     if isinstance(row, Message):
         chunk.messages.append(PastMessage(row.idx, row.role, row.content, row.thinking, at))
     elif isinstance(row, Call):
-        # Mapped, so that files are found by their paths here. Messages are left as they are.
+        # Mapped, so that files can be found by their paths on this machine. Messages don't change.
         arguments = None if row.input is None else mapped(row.input)
         command = None if row.command is None else mapped(row.command)
         call = PastToolCall(row.message_idx, row.idx, row.tool, arguments, command, at)

@@ -1,7 +1,7 @@
 """One pass: brings the index up to date with the agents' files.
 
 DuckDB is authoritative. `sessions.texts_pending_from` marks what the full-text index still lacks
-(see pipeline.py). After a kill, the next pass writes those texts again from DuckDB.
+(see pipeline.py). If the process is killed, the next pass writes those texts again from DuckDB.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Survey:
     indexed_files: IndexedFiles
     plan: Plan
     pending: list[tuple[str, int]]
-    """Sessions with texts that the full-text index lacks: id, and first such message's `idx`."""
+    """Each session with texts that the full-text index lacks: its id, and the `idx` of the first
+    message whose text is missing."""
     has_texts: bool
     """False if the full-text index is missing, damaged or in another format."""
 
@@ -64,7 +65,7 @@ class Refresh:
     clock: Clock
     on_progress: Callable[[Progress], None] = ignore_progress
     in_parallel: bool = True
-    """Whether a second process may read the files."""
+    """Whether to read the files in a process of their own, if there is enough to read."""
     is_full: bool = False
     """Whether to read every file again from its start."""
     time_limit_seconds: float | None = None
@@ -94,7 +95,8 @@ class Refresh:
                 # Only DuckDB has recorded how far the unfinished files were read.
                 with database.reading(self.paths) as connection:
                     indexed_files, stamps = _indexed_files(connection), {}
-            # Before the file list is saved: after a kill in between, the next pass compares again.
+            # Before the file list is saved: if this is killed in between, the next pass finds the
+            # list out of date and compares the files again.
             kept = keeping.follow(self.paths, self.sources, indexed_files, self.time_limit_seconds)
             unchanged.save_file_list(self.paths, self.fields, indexed_files, stamps)
         result.warnings[:0] = warnings
@@ -103,7 +105,7 @@ class Refresh:
         return result
 
     def rebuild_reason(self) -> str | None:
-        """Why the full-text index has to be rebuilt, which can take minutes; None if it hasn't."""
+        """Why the full-text index has to be rebuilt, which can take minutes; else None."""
         with suppress(NoIndex), database.reading(self.paths) as connection:
             facts = dict(connection.execute("SELECT name, value FROM facts").fetchall())
             if self._has_texts(facts):
@@ -213,7 +215,7 @@ class Refresh:
         ids = [
             session_id
             for session_id, source, file in plan.changed
-            # A received session may come in another machine's bundle than before.
+            # A received session may now come in a different machine's bundle.
             if (source, file.path) in indexed_files or source == RECEIVED
         ]
         indexed_sessions = _indexed_sessions(connection, ids)
@@ -227,7 +229,7 @@ class Refresh:
     def _start_texts(self) -> None:
         """Create an empty full-text index and mark every session as pending."""
         now = self.clock.now()
-        # In this order, so that after a kill in between the next pass does it all again.
+        # The order matters: if the process is killed in between, the next pass does it all again.
         with database.writing(self.paths, now) as connection:
             connection.execute("DELETE FROM facts WHERE name = 'texts'")
             connection.execute("UPDATE sessions SET texts_pending_from = 0")
@@ -253,7 +255,7 @@ class Refresh:
         return pending
 
     def _drop_received(self, ids: Collection[str]) -> list[str]:
-        """Drop the received copies of sessions that this machine has a file of.
+        """Drop received copies of sessions whose own file is on this machine.
 
         Returns the ids of those that were in the index.
         """
@@ -317,7 +319,8 @@ def _indexed_sessions(
 
 
 def _positions(connection: DuckDBPyConnection, ids: list[str]) -> dict[str, tuple[bytes, int, int]]:
-    """Where reading continues: the mark, the next message and the next call outside messages."""
+    """Where reading continues: the mark, the `idx` of the next message, and that of the next call
+    that belongs to no message."""
     if not ids:
         return {}
     rows = connection.execute(

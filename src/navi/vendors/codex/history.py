@@ -50,7 +50,7 @@ IGNORED = frozenset((b"world_state", b"compacted"))
 IGNORED_ITEMS = frozenset(
     (b"tool_search_output", b"ghost_snapshot", b"compaction", b"compaction_summary")
 )
-"""Items that are neither messages nor calls nor a tool's output."""
+"""Items with nothing for the index: no message, no call, and no output worth keeping."""
 OUTPUT_ITEMS = CALL_OUTPUTS | {"local_shell_call_output"}
 IGNORED_EVENTS = frozenset(
     (
@@ -80,12 +80,13 @@ MAX_OPEN_CALLS = 64
 
 
 class State(msgspec.Struct):
-    """Stored in marks. `name` is a field's name in the marks of existing indexes."""
+    """The parser's state, stored in marks. A field with `name=` is stored under that older name, so
+    that existing marks stay readable."""
 
     next_idx: int = 0
     next_call: int = 0
     open_calls: dict[str, tuple[int, str]] = {}
-    """Number and tool of each call that has no output yet, by Codex's id of it."""
+    """The number and tool of each call that has no output yet, by Codex's call id."""
     usages: int = 0
     total: tuple[int, int, int, int] | None = None
     """The session's tokens at the last count."""
@@ -233,7 +234,7 @@ class CodexLineParser(LineParser):
         elif kind == "session_meta":
             self._read_session(payload, payload.timestamp or line.timestamp)
         elif kind == "message":
-            # Only in the earliest description of the format, with calls among the content.
+            # Occurs only in the earliest documented format, which has calls inside the content.
             self._read_message(payload, line.timestamp, chunk)
         elif kind == "inter_agent_communication":
             self._add_agent_message(payload, line.timestamp, chunk)
@@ -328,7 +329,8 @@ class CodexLineParser(LineParser):
         chunk.turns.append(PastTurn(key, None, outcome, error, timestamp))
 
     def _confirm_prompt(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Read a prompt's event. Only typed prompts have one, even if their text looks injected."""
+        """Read the event of a prompt. Every typed prompt has one, even if its text looks injected;
+        injected texts have none."""
         state = self._state
         if state.reads_events:
             self._add_event_message("user", text, None, timestamp, chunk)

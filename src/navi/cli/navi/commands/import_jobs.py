@@ -28,7 +28,7 @@ duplicates.
     "sessions",
     multiple=True,
     metavar="KEY=ID",
-    help="Use session ID for the jobs bound to KEY in the file. Repeatable.",
+    help="Run the jobs that the file binds to KEY in the session with this ID. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

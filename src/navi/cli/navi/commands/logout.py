@@ -19,4 +19,5 @@ def command(user: str | None, all_users: bool) -> None:
         raise UsageError("--user and --all can't be combined", hint="use one or the other")
     user_id = None if all_users else user or LOCAL_USER_ID
     count = with_logins(lambda logins: logins.end_all(user_id))
-    output.note(f"logged out {formats.count(count, 'browser')} of {user_id or 'all users'}")
+    owner = "all users" if user_id is None else f"user {user_id}"
+    output.note(f"logged out {formats.count(count, 'browser')} for {owner}")

@@ -16,7 +16,8 @@ def command() -> None:
 
 @command.command(
     "test",
-    help="Send a test over one channel, such as `ntfy`, or over all. Quiet hours don't apply.",
+    help="Send a test notification through CHANNEL, such as `ntfy`, or through all channels. Quiet "
+    "hours don't apply.",
 )
 @click.argument("channel", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -147,7 +147,10 @@ def status(as_json: bool) -> None:
     "-n", "--lines", type=click.IntRange(0), default=50, show_default=True, help="How many lines."
 )
 def logs(follow: bool, lines: int) -> None:
-    """Print the end of the service's log: what the server printed, and its starts and ends."""
+    """Print the end of the service's log.
+
+    The log has what the server printed, and when it started and stopped.
+    """
     manager = _installed_service()
     code = subprocess.run(manager.log_command(lines, is_followed=follow), check=False).returncode
     if code > 0:  # below 0, a signal ended it: `navi service logs | head`

@@ -21,7 +21,7 @@ from navi.cli.navi.service.this_machine import installed_service
 def command(yes: bool) -> None:
     """Print the command that upgrades Navi; it depends on how Navi was installed.
 
-    A running server stays at its version until it is restarted.
+    A running server keeps using the old version until it is restarted.
     """
     command_line = upgrade_command(Path(sys.prefix), source_folder())
     output.note(f"this is Navi {__version__}; to upgrade:")

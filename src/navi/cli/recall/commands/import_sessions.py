@@ -14,7 +14,8 @@ from navi.cli.recall.options import clock, json_option
 @click.command(
     "import",
     help="Add the sessions of a file that `recall export --all` wrote, usually on another machine. "
-    "A session that is already here is replaced only by a newer version from its own machine.",
+    "This machine's own sessions are never replaced; sessions received earlier are replaced only "
+    "by newer versions.",
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @json_option

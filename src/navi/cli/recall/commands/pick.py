@@ -35,8 +35,8 @@ CANCELLED = 130
 def command(words: tuple[str, ...], prints: bool) -> None:
     """Search all sessions in a full-screen picker, and resume the one you choose.
 
-    The search begins with WORDS. In a terminal, `recall` alone does the same. Press F1 for the
-    keys.
+    The picker opens with WORDS already entered. In a terminal, `recall` alone opens it too. Press
+    F1 for the keys.
     """
     session = _choose(" ".join(words), prints)
     if session is None:

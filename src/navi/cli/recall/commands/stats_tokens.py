@@ -44,9 +44,8 @@ class Groups(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--by",
     type=Groups(),
-    help="Group by these, separated by commas: project, model, and one of day, week or month. Each "
-    "is optional.  "
-    f"[default: {','.join(DEFAULT_GROUPS)}; with --json {','.join(JSON_DEFAULT_GROUPS)}]",
+    help="Group by any of project, model and one period (day, week or month), separated by commas."
+    f"  [default: {','.join(DEFAULT_GROUPS)}; with --json {','.join(JSON_DEFAULT_GROUPS)}]",
 )
 @source_option
 @since_option

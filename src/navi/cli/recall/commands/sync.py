@@ -46,7 +46,8 @@ class PathPair(click.ParamType[tuple[str, str]]):
 @click.command(
     "sync",
     help="Exchange sessions with another machine, in both directions. PEER is an SSH host such as "
-    "ada@laptop, or a folder that both machines can see, written with a slash (./shared).",
+    "ada@laptop, or the path of a folder that both machines can see. A path must contain a slash, "
+    "as in ./shared.",
     epilog="\b\nExamples:\n"
     "  recall sync ada@laptop --map /srv/ada=/work/ada\n"
     "  recall sync ~/Sync/recall --mask",
@@ -58,8 +59,7 @@ class PathPair(click.ParamType[tuple[str, str]]):
     type=PathPair(),
     multiple=True,
     metavar="THERE=HERE",
-    help="Where a folder of the peer is on this machine; may be repeated. Remembered for this "
-    "peer.",
+    help="The peer's folder THERE is HERE on this machine. Repeatable. Remembered for this peer.",
 )
 @click.option(
     "--mask/--no-mask",

@@ -67,7 +67,7 @@ class Pane:
     scrolled_lines: int
     """The number of lines that have scrolled off the screen."""
     cursor_line: int
-    """The line that the program will print next, counted from its first line."""
+    """The number of the cursor's line, counted from the first line that the program printed."""
     is_full_screen: bool
     """The program draws the whole screen, as editors do."""
     turn_id: str
@@ -152,7 +152,8 @@ class Tmux:
             try:
                 return await self._start(name, cwd, script, context, started)
             except TmuxServerExited:
-                # tmux's server was just ending with its last pane; the next attempt restarts it.
+                # tmux's server was exiting because its last pane had closed; the next attempt
+                # starts a new one.
                 script.unlink(missing_ok=True)
                 await asyncio.sleep(0.05 * 2**attempt)
             except AgentFailed:

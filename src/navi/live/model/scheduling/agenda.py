@@ -17,7 +17,8 @@ class WaitsFor(StrEnum):
     """What a due entry may have to wait for."""
 
     TERMINAL = "terminal"
-    """The session is open in a person's terminal, where Navi does not start turns itself."""
+    """The session is open in a person's terminal. The entry waits until the person's turn there
+    ends or they quit the agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Station 3: runs turns, at most one per session."""
+"""Begins turns and runs their drivers, at most one turn per session at a time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from navi.live.store.scheduling import automation_runs, compactions, reminders
 from navi.memory.prices import cost_of
 
 TERMINAL_WAIT_SECONDS = 2.0
-"""How long a hook waits for its session's last turn to be stored."""
+"""How long a hook that asks for the next prompt waits until the previous turn's end is stored."""
 
 log = logging.getLogger("navi.turns")
 
@@ -73,7 +73,7 @@ class _LocalTurn:
     should_stop: bool = False
     hand_over: HandOver | None = None
     ask: Callable[[NewQuestion], Awaitable[Question]] | None = None
-    """Asks a person for this turn, once it has begun."""
+    """Asks a person a question on behalf of this turn. Set once the turn has begun."""
     must_enter_driver: bool = False
     """Start the driver before cancelling it: only the driver can stop an agent that is running."""
     calls: RepeatedCalls = field(default_factory=lambda: RepeatedCalls(0, {}))
@@ -150,7 +150,7 @@ class TurnRunner:
         )
 
     async def begin(self, session_id: str, user_id: str) -> bool:
-        """Begin the session's next turn in a slot of its user. False if none can begin now."""
+        """Begin the session's next turn, in a slot held for its user. False if it can't begin."""
         with self._holding_slots(new_id(), user_id) as claim:
             start = await self._store.transact(turns.begin, session_id, claim)
             self._start(start)
@@ -205,7 +205,8 @@ class TurnRunner:
             admission, start = await self._store.transact(turns.admit, new, sender, claim, limits)
             self._start(start)
         if not admission.delivered and admission.position == 0:
-            # Its turn may need a slot of the session's user, who may not be the sender.
+            # The slots were held for the sender, but the turn needs one for the session's user, who
+            # may be somebody else.
             self.on_change()
         return admission
 
@@ -213,7 +214,7 @@ class TurnRunner:
     def _holding_slots(
         self, turn_id: str, user_id: str, origins: Collection[Origin] = tuple(Origin)
     ) -> Iterator[turns.Claim]:
-        """Hold slots of the user until the store has decided whether the turn begins."""
+        """Hold slots for the user until the store has decided whether the turn begins."""
         now = self._clock.now()
         free_origins = self._slots.reserve(turn_id, user_id, origins)
         self._beginning.add(turn_id)
@@ -242,8 +243,8 @@ class TurnRunner:
     async def take_over(self, dead: RunningTurn) -> bool:
         """Continue a dead server's turn if its agent may still be running.
 
-        False if such agents die with their server, or this server has no driver for them. True even
-        if another server was faster or no slot is free, although nothing changes then.
+        False if such agents die with their server, or this server has no driver for them. Also True
+        if another server was faster or no slot is free; in that case, nothing changes.
         """
         session = await self._store.transact(sessions.get, dead.session_id)
         driver = self._drivers.get(session.driver)
@@ -334,7 +335,7 @@ class TurnRunner:
                 del self._local[session_id]
             self.on_change()
 
-        # Not at the end of `_run`, which a task cancelled early never reaches.
+        # Done here because a task that is cancelled early never reaches the end of `_run`.
         task.add_done_callback(forget)
 
     async def _run(self, start: turns.TurnStart) -> None:
@@ -384,7 +385,7 @@ class TurnRunner:
             await asyncio.shield(writer_task)
             return await _ending_of(driver_task, self._clock)
         finally:
-            # Reached early only if the writer failed or this turn is abandoned.
+            # They are still running only if the writer failed or the turn was abandoned.
             for task in (driver_task, writer_task):
                 task.cancel()
             await asyncio.gather(driver_task, writer_task, return_exceptions=True)
@@ -482,7 +483,7 @@ class TurnRunner:
                 await self._store.transact(usage_limits.record_window, turn, event, now)
 
     async def _prompt(self, turn: Turn) -> str:
-        """The turn's prompt. The prompts of Navi's own jobs are written only now."""
+        """The turn's prompt. Those of built-in automations are not written until this point."""
         first = turn.input
         job = first.metadata.get("automation_id")
         has_prompt = first.prompt is not None or first.is_continuation
@@ -502,7 +503,7 @@ class TurnRunner:
             )
         except NaviError as error:
             # The turn goes on: nudges can wait for its next tool call or its end.
-            log.warning("no nudges for session %s: %s", turn.session.id, error.message)
+            log.warning("can't deliver nudges to session %s: %s", turn.session.id, error.message)
             return ()
 
     async def _requeue(self, turn: Turn, reason: NotDelivered) -> None:

@@ -22,7 +22,7 @@ class Claimed:
     inputs: Sequence[Input] = ()
     """The inputs admitted for them."""
     user_ids: Mapping[str, str] = field(default_factory=dict)
-    """The user of each session, by session id."""
+    """The user of each session that got an input, by session id."""
 
 
 class DueKind(Protocol):
@@ -62,7 +62,7 @@ def next_of_each(connection: Connection, query: Executable) -> dict[int, datetim
 def claim_one(connection: Connection, kind: DueKind, now: datetime, until: datetime) -> Claimed:
     """Claim a single row; if that fails, set the row aside with the reason.
 
-    A `NaviError` or a transient error of the database is raised instead.
+    A `NaviError` or a transient database error is raised again instead.
     """
     try:
         with connection.begin_nested():

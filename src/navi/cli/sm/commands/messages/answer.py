@@ -25,7 +25,7 @@ sm answer builder 2
 sm answer builder "SQLite, PostgreSQL"
 sm answer builder "Neither: use a file."
 
-QUESTION is the question's id, at least its first 4 characters, or the session that asks. `always`
+QUESTION is the question's id, at least its first 4 characters, or the session that asked. `always`
 also allows such calls in future: it adds the rule that `sm inbox` shows. For a choice, give an
 option's number or label; if you may choose several, separate them with commas. Any other text is a
 reply in your own words; put it in quotes if it starts with `allow`, `always` or `deny`. Use `-` to

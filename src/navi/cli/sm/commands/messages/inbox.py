@@ -26,8 +26,8 @@ sm answer 523e PostgreSQL
 sm inbox --snooze failure-c16cb4854bc60dac --until "tomorrow at 9"
 sm inbox --settle finished-d682973b9ef375a9
 
-A snoozed item comes back at the given time, or earlier if it happens again. A question stays until
-it is answered: see `sm answer`.
+A snoozed item comes back at the given time, or earlier if the same happens again. A question
+stays until it is answered: see `sm answer`.
 """
 
 
@@ -36,7 +36,7 @@ it is answered: see `sm answer`.
     "--settle",
     metavar="ID",
     type=ItemId(),
-    help="Remove this item, because you have dealt with it.",
+    help="Mark this item as dealt with, which removes it.",
 )
 @click.option(
     "--snooze", metavar="ID", type=ItemId(), help="Hide this item for now; needs --until."

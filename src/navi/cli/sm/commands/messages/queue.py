@@ -11,7 +11,7 @@ from navi.cli.sm.session_completion import complete_session
 @click.command("queue", help="Show SESSION's queue, next input first.")
 @click.argument("session", shell_complete=complete_session)
 @click.option(
-    "--remove", metavar="INPUT", help="Remove this input, given by its id or the start of it."
+    "--remove", metavar="INPUT", help="Remove the input whose id is this or starts with this."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(session: str, remove: str | None, as_json: bool) -> None:

@@ -68,8 +68,9 @@ class _SendCommand(click.Command):
 @click.option(
     "--notify-on-stop",
     is_flag=True,
-    help="Notify the sender when the turn started by TEXT ends. An agent gets a message. For a "
-    "person, the session is marked as finished, even if another session started it.",
+    help="Notify the sender when the turn started by TEXT ends. An agent gets a message. If you "
+    "send it, the session is marked as finished, which otherwise doesn't happen to a session that "
+    "another one started.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

@@ -34,7 +34,8 @@ ALL = "*"
     metavar="[ACCOUNT]",
     is_flag=False,
     flag_value=ALL,
-    help="Continue everything that waits for this account's limits; without ACCOUNT, any limit.",
+    help="Continue everything that is waiting for this account's limits or, without ACCOUNT, for "
+    "any account's.",
 )
 @timezone_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -106,7 +106,7 @@ def shared_options(*, shows_defaults: bool) -> Callable[[Command], Command]:
             type=click.Choice(["ask", "deny", "allow-listed"]),
             metavar="POLICY",
             help="When a run needs permission: `ask` you, `deny`, or `allow-listed`, which allows "
-            "harmless calls and those listed in the settings."
+            "harmless calls and those listed in the settings, and denies the rest."
             + ("  [default: the session's policy]" if shows_defaults else ""),
         ),
         click.option(
@@ -239,7 +239,7 @@ def _limits(
     }
 
 
-@command.command("list", help="List SESSION's automations, or all of them.")
+@command.command("list", help="List the automations of SESSION or, without it, of all sessions.")
 @click.argument("session", required=False, shell_complete=complete_session)
 @timezone_option()
 @as_json_option

@@ -42,9 +42,9 @@ EXAMPLE = 'sm spawn "Run the tests."'
     "--on-permission",
     type=click.Choice(["ask", "deny", "allow-listed"]),
     metavar="POLICY",
-    help="When the agent needs permission: `ask` you, `deny`, or `allow-listed`, which "
-    "allows harmless calls and those listed in the settings.  [default: from the settings, usually "
-    "ask]",
+    help="When the agent needs permission: `ask` you, `deny`, or `allow-listed`, which allows "
+    "harmless calls and those listed in the settings, and denies the rest.  [default: from the "
+    "settings, usually ask]",
 )
 @click.option(
     "--question-deadline",
