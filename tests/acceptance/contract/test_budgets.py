@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.acceptance.contract.conftest import agent_token, finished
@@ -102,7 +104,7 @@ def test_sm_sets_shows_and_raises_a_budget(person: Person) -> None:
     assert "of 500,000 tokens" in raised.stdout
     assert person.sm("wait", "frugal", "60").returncode == 0
     assert "ok: again" in person.sm("output", "frugal").stdout
-    assert person.sm("budget", "frugal", "--remove").returncode == 0
+    assert json.loads(person.sm("budget", "frugal", "--remove", "--json").stdout)["removed"]
     assert person.sm("budget", "frugal").returncode == 1
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.acceptance.contract.person import Person
 from tests.memory_world import World
 from tests.server import Client, ServerProcess, navi
 
@@ -78,6 +79,8 @@ async def test_a_machine_without_a_model_uses_the_agent_that_is_installed(tmp_pa
             created = await client.call("POST", "/sessions", expect=201)
             agents = await client.call("GET", "/agents")
             named = await client.call("POST", "/sessions", {"model": "scripted"}, expect=201)
+        spawned = Person(server).sm("spawn")
+    assert "started with codex; --driver chooses another agent" in spawned.stderr
     assert created["driver"] == "codex"
     assert [agent["driver"] for agent in agents if agent["default"]] == ["codex"]
     assert agents[0]["reason"] == "no model is set up"

@@ -150,12 +150,15 @@ async def test_a_question_that_ends_the_turn_is_asked_once_while_it_is_open(worl
 
 async def test_all_open_questions_are_listed_however_many_there_are(world: World) -> None:
     session = await world.session()
-    for number in range(3):
-        await world.navi.questions.ask_person(LOCAL, session.id, f"Which {number}?")
-    listed = await world.navi.store.transact(
-        questions.list_questions, user_id=LOCAL.id, state=QuestionState.OPEN, closed_limit=1
-    )
-    assert len(listed) == 3
+    for number in range(5):
+        question = await world.navi.questions.ask_person(LOCAL, session.id, f"Which {number}?")
+        if number > 2:
+            await answer(world, question, QuestionAnswer(Decision.REPLY, text="This."))
+    for state_, count in ((QuestionState.OPEN, 3), (None, 4), (QuestionState.ANSWERED, 1)):
+        listed = await world.navi.store.transact(
+            questions.list_questions, user_id=LOCAL.id, state=state_, closed_limit=1
+        )
+        assert len(listed) == count
 
 
 async def test_other_inputs_have_their_turns_while_a_question_is_open(world: World) -> None:

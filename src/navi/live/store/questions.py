@@ -226,11 +226,10 @@ def list_questions(
 ) -> list[Question]:
     """Questions in the sessions of one user, or of all users, newest first.
 
-    Lists all open questions if `state` is OPEN, otherwise at most `closed_limit` questions.
+    Open questions are never cut off; of the others, only the newest `closed_limit` are listed.
     """
-    query = select(table).order_by(table.c.created_at.desc(), table.c.id)
-    if state is not QuestionState.OPEN:
-        query = query.limit(closed_limit)
+    is_open = table.c.state == QuestionState.OPEN.value
+    query = select(table)
     if user_id is not None:
         query = query.join(lanes, lanes.c.session_id == table.c.session_id).where(
             lanes.c.user_id == user_id
@@ -239,7 +238,12 @@ def list_questions(
         query = query.where(table.c.session_id == session_id)
     if state is not None:
         query = query.where(table.c.state == state.value)
-    return [question_of(row) for row in connection.execute(query)]
+    rows = connection.execute(query.where(is_open)).all()
+    if state is not QuestionState.OPEN:
+        closed = query.where(~is_open).order_by(table.c.created_at.desc(), table.c.id)
+        rows = [*rows, *connection.execute(closed.limit(closed_limit))]
+    questions = [question_of(row) for row in rows]
+    return sorted(questions, key=lambda each: (-each.created_at.timestamp(), each.id))
 
 
 def _open_duplicate(connection: Connection, new: Question) -> Question | None:

@@ -65,7 +65,10 @@ def command(
         return
     if remove:
         client.remove_budget(path)
-        output.note("removed; everything that waited for it continues")
+        if as_json:
+            output.say_json({"removed": True})
+        else:
+            output.note("removed; everything that waited for it continues")
         return
     budget = client.set_budget(path, budget_of(amount)) if amount else client.budget(path)
     if as_json:

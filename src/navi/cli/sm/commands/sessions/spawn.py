@@ -104,6 +104,8 @@ def command(
         question_deadline_minutes=deadline_minutes_of(question_deadline),
         budget=None if budget is None else budget_of(budget),
     )
+    if driver is None:
+        output.note(f"started with {session['driver']}; --driver chooses another agent")
     admission = None
     if prompt is not None:
         admission = client.send(session["id"], prompt, sender_session_id=own)
