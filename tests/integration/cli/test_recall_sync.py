@@ -63,6 +63,15 @@ def test_a_sync_by_ssh_makes_both_machines_searchable(
     assert recall("search", "--file", str(private_home / "shop/flux.py"), "--json").json
     assert f"claude-code  {host}" in recall("search", "flux").out
     assert host in recall("list").out
+    counts_by_host = [
+        recall("stats", "--host", each, "--json").json["sessions"]
+        for each in (host.upper(), "here")
+    ]
+    assert counts_by_host == [1, 1]
+    for kind in ("tools", "bash", "tokens"):
+        both = [recall("stats", kind, "--host", each).code for each in (host, "here")]
+        assert both == [0, 0]
+    assert "no tool calls in these sessions" in recall("stats", "tools", "--host", "here").err
     assert f"Host: {host}" in recall("show", id).out
     refused = recall("resume", id)
     assert refused.code == 1

@@ -58,6 +58,23 @@ def require_host(paths: IndexPaths, session_list: SessionList, name: str) -> Non
         raise HostNotFound(name, hosts)
 
 
+def host_for_statistics(name: str | None) -> str | None:
+    """The value of `Scope.host` for the option `--host`."""
+    if name is None:
+        return None
+    from navi.memory.hosts.this_machine import HERE
+    from navi.memory.index_paths import index_paths
+    from navi.memory.read.session_list import SessionList, is_here
+
+    paths = index_paths()
+    session_list = SessionList(paths)
+    require_host(paths, session_list, name)
+    if not is_here(paths, name):
+        return name
+    # Without other machines' sessions, an index of an earlier version may have no column for hosts.
+    return HERE if session_list.hosts() else None
+
+
 def why_nothing_matches(
     filters: Any,
     total: Callable[[Any], int],
@@ -85,13 +102,18 @@ def why_nothing_matches(
 
 
 def explain_no_stats(
-    noun: str, source: str | None, project: str | None, since: datetime | None
+    noun: str,
+    source: str | None,
+    project: str | None,
+    since: datetime | None,
+    host: str | None,
 ) -> None:
     """Print why there is nothing to count."""
     from navi.memory.index_paths import index_paths
     from navi.memory.read.session_list import SessionFilters, SessionList
 
-    session_list, filters = SessionList(index_paths()), SessionFilters(source, since, project)
+    session_list = SessionList(index_paths())
+    filters = SessionFilters(source, since, project, host=host)
     if session_list.total() == 0:
         output.note(NOTHING_INDEXED)
     elif session_list.total(filters) == 0:

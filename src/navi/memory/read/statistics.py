@@ -49,6 +49,8 @@ class Scope:
     since: datetime | None = None
     until: datetime | None = None
     """Exclusive."""
+    host: str | None = None
+    """The name of a machine; `this_machine.HERE` is this one."""
 
     def where(self, timestamp: str) -> tuple[str, list[Any]]:
         """SQL conditions on the session `s` and on the column `timestamp`, and their values."""
@@ -63,6 +65,14 @@ class Scope:
             if value is not None:
                 conditions.append(condition)
                 values.append(value)
+        if self.host is not None:
+            from navi.memory.hosts.this_machine import HERE
+
+            if self.host == HERE:
+                conditions.append("s.host IS NULL")
+            else:
+                conditions.append("lower(s.host) = lower(?)")
+                values.append(self.host)
         return " AND ".join(conditions), values
 
 

@@ -12,8 +12,14 @@ from navi.base.control_characters import one_line
 from navi.base.errors import UsageError
 from navi.base.secrets.masking import masked as mask
 from navi.cli import formats, output
-from navi.cli.recall.no_matches import explain_no_stats
-from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.recall.no_matches import explain_no_stats, host_for_statistics
+from navi.cli.recall.options import (
+    host_option,
+    json_option,
+    project_option,
+    since_option,
+    source_option,
+)
 from navi.cli.table import Column
 
 if TYPE_CHECKING:
@@ -52,6 +58,7 @@ HEADINGS = {
 @source_option
 @since_option
 @project_option
+@host_option
 @json_option
 def command(
     suggest: bool,
@@ -62,6 +69,7 @@ def command(
     source: str | None,
     since: datetime | None,
     project: str | None,
+    host: str | None,
     as_json: bool,
 ) -> None:
     from navi.memory import database
@@ -76,7 +84,7 @@ def command(
             "--apply asks for confirmation and can't be combined with --json",
             hint="use one or the other",
         )
-    scope = statistics.Scope(source, project, since)
+    scope = statistics.Scope(source, project, since, host=host_for_statistics(host))
     if suggest or applies:
         from navi.permissions.suggestions import suggest as suggest_rules
 
@@ -100,7 +108,7 @@ def command(
     if rows:
         _show_rows(rows)
     else:
-        explain_no_stats("commands", source, project, since)
+        explain_no_stats("commands", source, project, since, host)
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:

@@ -8,8 +8,14 @@ from typing import Any
 import click
 
 from navi.cli import formats, output
-from navi.cli.recall.no_matches import explain_no_stats
-from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.recall.no_matches import explain_no_stats, host_for_statistics
+from navi.cli.recall.options import (
+    host_option,
+    json_option,
+    project_option,
+    since_option,
+    source_option,
+)
 from navi.cli.table import Column
 
 PERIODS = ("day", "week", "month")
@@ -50,12 +56,14 @@ class Groups(click.ParamType[tuple[str, ...]]):
 @source_option
 @since_option
 @project_option
+@host_option
 @json_option
 def command(
     by: tuple[str, ...] | None,
     source: str | None,
     since: datetime | None,
     project: str | None,
+    host: str | None,
     as_json: bool,
 ) -> None:
     from navi.memory import database
@@ -65,13 +73,14 @@ def command(
 
     if by is None:
         by = JSON_DEFAULT_GROUPS if as_json else DEFAULT_GROUPS
+    scope = statistics.Scope(source, project, since, host=host_for_statistics(host))
     with database.reading(index_paths()) as connection:
-        rows = statistics.tokens(connection, statistics.Scope(source, project, since), by)
+        rows = statistics.tokens(connection, scope, by)
     if as_json:
         output.say_json(rows)
         return
     if not rows:
-        explain_no_stats("tokens", source, project, since)
+        explain_no_stats("tokens", source, project, since, host)
         return
     _show(rows, by)
     total = sum(row["cost_usd"] or 0 for row in rows)
