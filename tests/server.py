@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,8 @@ import httpx2
 from websockets.asyncio.client import connect
 
 READY = "Navi is ready: "
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""No test speaks TLS, and loading the machine's certificates takes longer than most requests."""
 NAVI = (sys.executable, "-m", "navi.cli.navi.main")
 
 
@@ -95,6 +98,16 @@ class ServerProcess:
     def client(self, *, timeout: float = 30.0) -> Client:
         return Client(self.address, self.token, timeout)
 
+    def stranger(self, headers: Mapping[str, str] = {}) -> httpx2.AsyncClient:
+        """Somebody without a token, such as a browser before its login."""
+        return httpx2.AsyncClient(
+            base_url=self.address,
+            headers=dict(headers),
+            timeout=30,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
+        )
+
     def log(self) -> str:
         return (self.home / "server.log").read_text()
 
@@ -124,7 +137,11 @@ class Client:
         self.address = address
         self.headers = {"Authorization": f"Bearer {token}"}
         self.http = httpx2.AsyncClient(
-            base_url=address, headers=self.headers, timeout=timeout, trust_env=False
+            base_url=address,
+            headers=self.headers,
+            timeout=timeout,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
         )
 
     async def call(self, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from navi.client import Client as NaviClient
 from navi.client import Server
+from tests.acceptance.contract import command_runs
 from tests.server import ServerProcess
 
 
@@ -47,14 +48,7 @@ class Person:
         return other
 
     def sm(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "navi.cli.sm.main", *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            input=typed,
-            timeout=60,
-        )
+        return command_runs.run(["sm", *arguments], self.environment, typed)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command that keeps running; its lines are read as they come."""

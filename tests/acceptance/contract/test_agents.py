@@ -12,9 +12,10 @@ from uuid import uuid4
 
 import pytest
 
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import agent_token, finished, receive, receive_until
 from tests.acceptance.contract.person import Person
-from tests.server import Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 
 
 class Agent:

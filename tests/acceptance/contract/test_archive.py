@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from tests.acceptance.contract.command_runs import navi, recall
 from tests.acceptance.contract.mcp import ask, request
 from tests.memory_world import World
-from tests.server import Client, ServerProcess, navi
-
-
-def recall(server: ServerProcess, *arguments: str) -> str:
-    command = [sys.executable, "-m", "navi.cli.recall.main", *arguments]
-    return subprocess.run(
-        command, env=server.environment, capture_output=True, text=True, check=True
-    ).stdout
+from tests.server import Client, ServerProcess
 
 
 @pytest.fixture(scope="session")

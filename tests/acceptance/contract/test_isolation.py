@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, cast
 
 import httpx2
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 from starlette.routing import Route, WebSocketRoute
 
 from navi.live.api.application import build
@@ -26,8 +25,9 @@ from navi.live.runtime.app import Navi, machine_tools
 from navi.live.runtime.settings import Settings
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.tables import metadata, sessions
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import agent_token, finished, receive, receive_until
-from tests.server import NAVI, Client, ServerProcess
+from tests.server import Client, ServerProcess
 
 MARK = "zanzibar"
 """In all that Ada has. It must never be in what Bob is answered."""
@@ -235,6 +235,7 @@ class World:
     """Bob's session."""
     hers: Mapping[str, str]
     """What Ada has, by what stands for it above."""
+    store: Engine
 
     def filled(self, value: Any) -> Any:
         text = json.dumps(value)
@@ -248,21 +249,17 @@ class World:
     def rows_of_ada(self) -> list[str]:
         """Every row of the store that concerns her, unless it is Bob's."""
         marks = {"ada", MARK, HERS, *self.hers.values()}
-        engine = open_engine(self.server.database_url)
-        try:
-            with engine.connect() as connection:
-                owned = select(sessions.c.id).where(sessions.c.user_id == "bob")
-                bobs = {"bob", *connection.execute(owned).scalars()}
-                return [
-                    text
-                    for table in metadata.sorted_tables
-                    if table.name not in RENEWED
-                    for row in connection.execute(select(table)).mappings()
-                    if bobs.isdisjoint(str(row.get(name)) for name in OWNERS)
-                    and any(mark in (text := f"{table.name} {dict(row)}") for mark in marks)
-                ]
-        finally:
-            engine.dispose()
+        with self.store.connect() as connection:
+            owned = select(sessions.c.id).where(sessions.c.user_id == "bob")
+            bobs = {"bob", *connection.execute(owned).scalars()}
+            return [
+                text
+                for table in metadata.sorted_tables
+                if table.name not in RENEWED
+                for row in connection.execute(select(table)).mappings()
+                if bobs.isdisjoint(str(row.get(name)) for name in OWNERS)
+                and any(mark in (text := f"{table.name} {dict(row)}") for mark in marks)
+            ]
 
 
 @pytest.fixture(scope="module")
@@ -273,27 +270,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def world(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("ada")
     (folder / "notes").write_text(MARK)
-    ada, bob = (add_user(server, name) for name in ("ada", "bob"))
-    return asyncio.run(make_world(server, ada, bob, folder))
+    ada, bob = (navi(server, "user", "add", name).split()[-1] for name in ("ada", "bob"))
+    store = open_engine(server.database_url)
+    yield asyncio.run(make_world(server, ada, bob, folder, store))
+    store.dispose()
 
 
-async def make_world(server: ServerProcess, ada: str, bob: str, folder: Path) -> World:
+async def make_world(
+    server: ServerProcess, ada: str, bob: str, folder: Path, store: Engine
+) -> World:
     async with Client(server.address, ada, 30) as client:
         hers = await make_hers(client, folder)
     async with Client(server.address, bob, 30) as client:
         his = await client.session()
         agent = await agent_token(client, his)
-    return World(server, ada, bob, agent, his, hers)
-
-
-def add_user(server: ServerProcess, name: str) -> str:
-    added = subprocess.run(
-        [*NAVI, "user", "add", name], env=server.environment, capture_output=True, check=True
-    )
-    return added.stdout.decode().split()[-1]
+    return World(server, ada, bob, agent, his, hers, store)
 
 
 async def make_hers(ada: Client, folder: Path) -> dict[str, str]:

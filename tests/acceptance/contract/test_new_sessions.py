@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.acceptance.contract.command_runs import navi, recall
 from tests.acceptance.contract.person import Person
 from tests.memory_world import World
-from tests.server import Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 
 AGENT_FIELDS = {"driver", "title", "installed", "reason", "default", "models", "takes_program"}
 
@@ -42,11 +41,6 @@ async def test_folders_of_recent_sessions_come_latest_first_and_only_if_they_exi
     assert await client.call("GET", "/folders?limit=1") == [str(new)]
 
 
-def index(server: ServerProcess) -> None:
-    command = [sys.executable, "-m", "navi.cli.recall.main", "index"]
-    subprocess.run(command, env=server.environment, capture_output=True, check=True)
-
-
 async def test_only_admins_are_shown_the_folders_of_the_memory_and_of_other_users(
     tmp_path: Path,
 ) -> None:
@@ -55,7 +49,7 @@ async def test_only_admins_are_shown_the_folders_of_the_memory_and_of_other_user
     shed.mkdir()
     World(tmp_path).file("s1", "garden").say("water the roses")
     with ServerProcess(tmp_path, settings={"NAVI_MODEL": "scripted"}) as server:
-        index(server)
+        recall(server, "index")
         async with Client(server.address, navi(server, "user", "add", "ada"), 30) as ada:
             await ada.session(cwd=str(shed))
             assert await ada.call("GET", "/folders") == [str(shed)]

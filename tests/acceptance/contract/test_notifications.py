@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import httpx2
 import pytest
 
+from tests.acceptance.contract.command_runs import navi, run
 from tests.acceptance.contract.conftest import agent_token, finished
 from tests.phone import Phone, ringing_phone
-from tests.server import NAVI, Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 from tests.waiting import eventually
 
 FIELDS = {
@@ -49,9 +49,7 @@ class Notifying:
     def stranger(self) -> httpx2.AsyncClient:
         """A browser without a login, behind the proxy of the public name."""
         headers = {"Host": PUBLIC_HOST, "X-Forwarded-Proto": "https"}
-        return httpx2.AsyncClient(
-            base_url=self.server.address, headers=headers, trust_env=False, timeout=30
-        )
+        return self.server.stranger(headers)
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +96,9 @@ def test_the_command_says_what_each_channel_answers(notifying: Notifying) -> Non
     assert json.loads(navi(notifying.server, "notify", "test", "webhook", "--json")) == [
         {"channel": "webhook", "error": None}
     ]
-    all_channels = subprocess.run(
-        [*NAVI, "notify", "test"],
-        env={**notifying.server.environment, "NAVI_URL": notifying.server.address},
-        capture_output=True,
-        text=True,
-    )
+    server = notifying.server
+    environment = {**server.environment, "NAVI_URL": server.address}
+    all_channels = run(["navi", "notify", "test"], environment)
     assert all_channels.returncode == 1
     assert all_channels.stdout.splitlines()[0].split() == ["webhook", "sent"]
 
@@ -190,11 +185,7 @@ async def test_the_doctor_shows_what_waits_for_a_channel(notifying: Notifying) -
 
 
 def doctor(server: ServerProcess) -> list[dict[str, str]]:
-    done = subprocess.run(
-        [*NAVI, "doctor", "--json"],
-        env={**server.environment, "NAVI_URL": server.address},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**server.environment, "NAVI_URL": server.address}
+    done = run(["navi", "doctor", "--json"], environment)
     findings: list[dict[str, str]] = json.loads(done.stdout)
     return findings

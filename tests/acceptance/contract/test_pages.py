@@ -8,10 +8,6 @@ import pytest
 from tests.server import Client, ServerProcess
 
 
-def stranger(server: ServerProcess) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=server.address, trust_env=False)
-
-
 async def test_the_page_comes_with_a_policy_that_lets_nothing_else_in(client: Client) -> None:
     response = await client.http.get("/")
     assert response.status_code == 200
@@ -25,13 +21,13 @@ async def test_the_page_comes_with_a_policy_that_lets_nothing_else_in(client: Cl
 async def test_the_page_is_the_same_for_everybody_and_knows_nothing(
     server: ServerProcess, client: Client, path: str
 ) -> None:
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         page = await http.get(path)
     assert (page.status_code, page.text) == (200, (await client.http.get("/")).text)
 
 
 async def test_the_address_of_login_links_is_never_cached(server: ServerProcess) -> None:
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         response = await http.get("/login")
     assert response.headers["cache-control"] == "no-store"
     assert response.headers["x-content-type-options"] == "nosniff"
@@ -40,7 +36,7 @@ async def test_the_address_of_login_links_is_never_cached(server: ServerProcess)
 async def test_a_cookie_of_version_0_1_that_holds_the_token_is_deleted(
     server: ServerProcess,
 ) -> None:
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         response = await http.get("/", headers={"Cookie": "navi_token=secret"})
     deleted = response.headers["set-cookie"].lower()
     assert deleted.startswith('navi_token=""')
@@ -86,7 +82,7 @@ async def test_the_page_can_be_installed_as_an_app(client: Client) -> None:
 async def test_the_documentation_of_this_version_is_served_and_its_links_lead_somewhere(
     server: ServerProcess,
 ) -> None:
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         pages, links = [httpx2.URL("/docs/")], {}
         while pages:
             page = pages.pop()

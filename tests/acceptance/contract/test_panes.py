@@ -12,8 +12,9 @@ import pytest
 from navi.base import paths
 from navi.client import Client as NaviClient
 from navi.client import Server
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.person import Person
-from tests.server import ServerProcess, navi
+from tests.server import ServerProcess
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.acceptance.contract.command_runs import run
 from tests.acceptance.contract.mcp import ask, request
 from tests.memory_world import World
 from tests.secret_samples import HARMLESS, SAMPLES, is_readable
@@ -85,8 +84,8 @@ def _message(role: str, kind: str, text: str) -> dict[str, Any]:
 
 
 def recall(server: ServerProcess, *arguments: str) -> str:
-    command = [sys.executable, "-m", "navi.cli.recall.main", *arguments]
-    ran = subprocess.run(command, env=server.environment, capture_output=True, text=True)
+    """What it prints on both streams."""
+    ran = run(["recall", *arguments], server.environment)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout + ran.stderr
 

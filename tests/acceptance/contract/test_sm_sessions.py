@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from navi.cli import cells
+from tests.acceptance.contract.command_runs import run_on_terminal
 from tests.acceptance.contract.conftest import finished
 from tests.acceptance.contract.person import Person
-from tests.acceptance.contract.terminal import run_on_terminal
 from tests.server import Client
 
 LONG = "[[sleep: 600]]"

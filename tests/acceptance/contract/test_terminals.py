@@ -19,8 +19,8 @@ import pytest
 from navi.base.control_characters import CONTROL_CHARACTER
 from navi.cli.recall.main import group as recall_group
 from navi.cli.sm.main import group as sm_group
+from tests.acceptance.contract.command_runs import run_in_pipe, run_on_terminal
 from tests.acceptance.contract.person import Person
-from tests.acceptance.contract.terminal import run_in_pipe, run_on_terminal
 from tests.memory_world import World
 from tests.server import ServerProcess
 
