@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from navi.cli.recall.main import main
+from tests.integration.cli.command_runs import run
+
 AS_A_PROCESS = [sys.executable, "-m", "navi.cli.recall.main"]
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -54,15 +57,11 @@ def on_terminal(columns: int, *words: str, keep_codes: bool = False, **variables
 def offered(*words: str, shell: str = "bash") -> list[str]:
     """`words` as typed so far; the last one is not finished."""
     environment = {
-        **os.environ,
         "_RECALL_COMPLETE": f"{shell}_complete",
         "COMP_WORDS": " ".join(("recall", *words)),
         "COMP_CWORD": str(len(words)) if shell != "fish" else words[-1],
     }
-    script = "from navi.cli.recall.main import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
-    )
+    ran = run(main, ["recall"], environment)
     assert ran.stderr == ""
     return [line.removeprefix("plain,") for line in ran.stdout.splitlines() if line]
 
