@@ -40,7 +40,7 @@ def run(
     out, err = _pipe("strict"), _pipe("backslashreplace")
     with (
         open(os.devnull) as nothing,
-        _as_a_process(environment),
+        as_a_process(environment),
         patch.object(sys, "argv", list(words)),
         patch.object(sys, "stdin", stdin or nothing),
         redirect_stdout(out),
@@ -59,7 +59,7 @@ def exit_code(main: Callable[[], None]) -> int:
 
 
 @contextmanager
-def _as_a_process(environment: Mapping[str, str]) -> Iterator[None]:
+def as_a_process(environment: Mapping[str, str]) -> Iterator[None]:
     """Undo what a command changes in its process, and start with what a new process has."""
     umask = os.umask(0o077)
     os.umask(umask)
