@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from navi.base.served_address import served_address
+from navi.cli.navi.main import main
 from navi.memory.index_paths import index_paths
 from navi.memory.ingest import index_lock
 from tests.integration.cli.agent_settings import FILES
+from tests.integration.cli.command_runs import run
 from tests.paths import CORPUS
 from tests.pseudo_terminal import PseudoTerminal
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -79,17 +83,37 @@ def test_the_sessions_are_found_the_agents_connected_and_the_page_served(home: P
     assert settings_of(home) == before
 
 
+@pytest.fixture
+def taken() -> Iterator[str]:
+    """A port that another program has, so that no server starts."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield str(listening.getsockname()[1])
+
+
+def until_it_listens(taken: str, *arguments: str, answers: str = "") -> str:
+    """What a person at a terminal reads before the server would start."""
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, answers.encode())
+        with os.fdopen(theirs) as stdin:
+            words = ["navi", "--no-open", "--port", taken, *arguments]
+            done = run(main, words, stdin=stdin)
+    finally:
+        os.close(ours)
+    assert done.returncode == 2
+    assert f"can't listen on 127.0.0.1:{taken}" in done.stderr
+    return done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("answer", ["n", "", "maybe"])
-def test_only_a_plain_yes_connects_and_the_question_comes_once(home: Path, answer: str) -> None:
+def test_only_a_plain_yes_connects_and_the_question_comes_once(
+    home: Path, taken: str, answer: str
+) -> None:
     before = settings_of(home)
     for is_first in (True, False):
-        with at_terminal() as terminal:
-            if is_first:
-                terminal.wait_for(QUESTION)
-                terminal.type_text(f"{answer}\n")
-            screen = terminal.wait_for("Navi is ready")
-            assert (QUESTION in screen) is is_first
-            assert "`navi setup claude-code` and `navi setup codex`" in screen
+        screen = until_it_listens(taken, answers=f"{answer}\n")
+        assert (QUESTION in screen) is is_first
+        assert "`navi setup claude-code` and `navi setup codex`" in screen
     assert settings_of(home) == before
 
 
@@ -121,13 +145,11 @@ def test_a_home_that_is_served_already_is_opened(home: Path) -> None:
         assert first.process.poll() is None
 
 
-def test_options_answer_beforehand(home: Path) -> None:
+def test_options_answer_beforehand(home: Path, taken: str) -> None:
     before = settings_of(home)
-    with at_terminal("--no-setup") as terminal:
-        assert "onnect" not in terminal.wait_for("Navi is ready")
+    assert "onnect" not in until_it_listens(taken, "--no-setup")
     assert settings_of(home) == before
-    with at_terminal("--yes") as terminal:
-        assert QUESTION not in terminal.wait_for("Navi is ready")
+    assert QUESTION not in until_it_listens(taken, "--yes")
     assert len(settings_of(home)) == 4
 
 

@@ -1,11 +1,8 @@
-"""`navi import-jobs` as a real command on a real store."""
+"""`navi import-jobs` on a real store."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.scheduling import automations
+from tests.integration.cli.command_runs import Finished, navi
 
 JOB = {
     "id": "old1",
@@ -22,14 +20,8 @@ JOB = {
 }
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", "import-jobs", *arguments],
-        env={**os.environ, "NAVI_HOME": str(home), "TZ": "UTC"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def run(home: Path, *arguments: str) -> Finished:
+    return navi("import-jobs", *arguments, NAVI_HOME=str(home), TZ="UTC")
 
 
 def jobs_file(folder: Path, *jobs: Any) -> Path:

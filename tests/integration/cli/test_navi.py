@@ -1,9 +1,8 @@
-"""`navi`, run as a real command."""
+"""`navi`: its usage, its users, its settings and its doctor."""
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -18,23 +17,14 @@ from navi.live.store.damage import set_aside
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.dialects.sqlite import sqlite_url
+from tests.integration.cli.command_runs import navi
 from tests.integration.stand_in_servers import answering, sending, stranger
 from tests.loopback import OWN_HOST, needs_own_host
+from tests.server import NAVI
 
 __all__ = ["stranger"]
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
-
-
-def navi(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
 
 
 def test_help_lists_the_commands_without_importing_what_they_need() -> None:
@@ -53,7 +43,8 @@ def test_help_lists_the_commands_without_importing_what_they_need() -> None:
 
 
 def test_version_is_the_packages_version() -> None:
-    assert __version__ in navi("--version").stdout
+    done = subprocess.run([*NAVI, "--version"], capture_output=True, text=True, check=True)
+    assert __version__ in done.stdout
 
 
 @pytest.mark.parametrize(

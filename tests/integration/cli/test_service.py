@@ -18,7 +18,8 @@ import pytest
 from navi.cli.navi.installation import source_folder, upgrade_command
 from navi.cli.navi.service.systemd_unit import unit_text
 from tests.integration.cli import systemctl_stand_in
-from tests.server import NAVI, ServerProcess
+from tests.integration.cli.command_runs import Finished, navi
+from tests.server import ServerProcess
 
 pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="launchd runs services there")
 
@@ -31,8 +32,8 @@ class Machine:
         self.unit = home / ".config/systemd/user/navi.service"
         self._commands = home / "bin"
         self._commands.mkdir()
-        stand_in = shlex.join([sys.executable, str(systemctl_stand_in.__file__)])
-        self.add_command("systemctl", f'exec {stand_in} "$@"')
+        self._stand_in = shlex.join([sys.executable, str(systemctl_stand_in.__file__)])
+        self.add_command("systemctl", f'exec {self._stand_in} "$@"')
         for name in ("journalctl", "loginctl"):
             self.add_command(name, f'echo {name} "$@" >>"$HOME/calls"')
         with socket.socket() as probe:
@@ -47,16 +48,20 @@ class Machine:
         (self._commands / name).write_text(f"#!/bin/sh\n{script}\n")
         (self._commands / name).chmod(0o755)
 
-    def navi(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def navi(self, *arguments: str, **environment: str) -> Finished:
         path = f"{self._commands}{os.pathsep}{os.environ['PATH']}"
-        return subprocess.run(
-            [*NAVI, *arguments],
-            env={**os.environ, "PATH": path, **environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return navi(*arguments, **{"PATH": path, **environment})
+
+    def refuse_to_start(self) -> None:
+        """Install everything, but start no server."""
+        start = 'case "$*" in *" start "*) echo refused >&2; exit 1;; esac'
+        self.add_command("systemctl", f'{start}; exec {self._stand_in} "$@"')
+
+    def write_unit(self) -> None:
+        """As installed, but never started."""
+        text = self.navi("service", "install", "--dry-run").stdout
+        self.unit.parent.mkdir(parents=True)
+        self.unit.write_text(text)
 
     @property
     def calls(self) -> list[str]:
@@ -95,6 +100,7 @@ def test_the_service_is_installed_restarted_stopped_and_removed_without_a_trace(
     assert done.returncode == 0
     assert "running since" in done.stdout
     assert machine.address in done.stdout
+    assert "`navi service restart`" in machine.navi("upgrade").stderr
 
     assert machine.navi("service", "restart").stdout == f"Navi is running: {machine.address}\n"
     assert machine.server_pid != first
@@ -161,6 +167,7 @@ def test_a_server_that_ends_at_once_is_reported_with_the_way_to_its_log(machine:
 
 
 def test_keys_of_the_shell_are_named_and_not_copied(machine: Machine) -> None:
+    machine.refuse_to_start()
     done = machine.navi("service", "install", OPENAI_API_KEY="hunter2")
     [line] = [line for line in done.stderr.splitlines() if line.startswith("your shell has ")]
     assert "OPENAI_API_KEY" in line
@@ -169,7 +176,7 @@ def test_keys_of_the_shell_are_named_and_not_copied(machine: Machine) -> None:
 
 
 def test_the_log_is_the_journals(machine: Machine) -> None:
-    machine.navi("service", "install")
+    machine.write_unit()
     assert machine.navi("service", "logs", "-f", "-n", "3").returncode == 0
     options, of_systemd = machine.calls[-1].split(" + ")
     user = f"_UID={os.getuid()}"
@@ -179,7 +186,7 @@ def test_the_log_is_the_journals(machine: Machine) -> None:
 
 
 def test_a_journal_that_only_an_administrator_can_read_is_explained(machine: Machine) -> None:
-    machine.navi("service", "install")
+    machine.write_unit()
     machine.add_command("journalctl", "exit 1")
     done = machine.navi("service", "logs")
     assert done.returncode == 1
@@ -224,12 +231,10 @@ def test_uninstalling_navi_removes_its_service(machine: Machine) -> None:
     assert not (machine.home / "navi").exists()
 
 
-def test_the_upgrade_of_a_running_service_ends_with_a_restart(machine: Machine) -> None:
+def test_an_upgrade_without_a_service_ends_with_a_start(machine: Machine) -> None:
     done = machine.navi("upgrade")
     assert done.stdout == f"{upgrade_command(Path(sys.prefix), source_folder())}\n"
     assert "`navi serve`" in done.stderr
-    machine.navi("service", "install")
-    assert "`navi service restart`" in machine.navi("upgrade").stderr
 
 
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:

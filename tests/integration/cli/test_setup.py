@@ -253,12 +253,7 @@ def test_entries_written_over_a_changed_file_are_not_restored_with_it(private_ho
     hooks, _ = write_files(private_home, "claude-code")
     setup("claude-code")
     hooks.write_text(json.dumps({**json.loads(hooks.read_text()), "theirs": True}))
-    subprocess.run(
-        [*NAVI, "setup", "claude-code"],
-        env={**os.environ, "NAVI_URL": "http://127.0.0.1:9"},
-        check=True,
-        capture_output=True,
-    )
+    assert setup("claude-code", NAVI_URL="http://127.0.0.1:9").returncode == 0
     setup("--remove")
     assert json.loads(hooks.read_text()) == {**json.loads(SETTINGS), "theirs": True}
 

@@ -31,18 +31,8 @@ from navi.live.model.scheduling.recall import CallType
 from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.scheduling.reminder import CannotReport
 from navi.live.model.wire_format import SessionJson
+from tests.integration.cli.command_runs import sm
 from tests.integration.stand_in_servers import answering
-
-
-def sm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.sm.main", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
 
 
 @pytest.mark.parametrize(
@@ -61,23 +51,25 @@ def test_a_server_of_another_version_is_noted_once(headers: bytes, note: str) ->
     assert done.stderr.count("\n") == (1 if note else 0)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["--help"], *([command, "--help"] for command in ("recall", "status", "send", "remind"))],
-)
-def test_help_comes_without_importing_what_the_command_needs(arguments: list[str]) -> None:
+def test_help_comes_without_importing_what_the_commands_need() -> None:
     script = (
-        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "import sys\n"
         "from navi.cli.sm.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
         "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'pydantic', 'httpx2', 'navi.client'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
+        "for command in ([], ['recall'], ['status'], ['send'], ['remind']):\n"
+        "    sys.argv = ['sm', *command, '--help']\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "    print('imported for', command, sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Usage: sm")
-    assert lines[-1] == "[]"
+    usages = [line.split()[:3] for line in lines if line.startswith("Usage: ")]
+    assert usages[0][:2] == ["Usage:", "sm"]
+    assert [name for _, _, name in usages[1:]] == ["recall", "status", "send", "remind"]
+    imported = [line for line in lines if line.startswith("imported for")]
+    assert len(imported) == 5
+    assert all(line.endswith(" []") for line in imported), imported
 
 
 def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -> None:
@@ -98,32 +90,33 @@ def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_what_it_asks_for_needs_no_pydantic() -> None:
+    commands = [
         ["recall", "builder", "30m", "Read build.log"],
         ["automation", "add", "builder", "--every", "1h", "Read build.log"],
         ["automation", "edit", "builder", "--at", "1h"],
-    ],
-)
-def test_what_it_asks_for_needs_no_pydantic(arguments: list[str]) -> None:
+    ]
     script = (
-        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "import sys\n"
         "from navi.cli.sm.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(*{'pydantic'} & set(sys.modules))"
+        f"for command in {commands}:\n"
+        "    sys.argv = ['sm', *command]\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "    print(*{'pydantic'} & set(sys.modules))"
     )
     environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1"}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment
     )
-    assert "no server answers" in done.stderr
-    assert done.stdout == "\n"
+    assert done.stderr.count("no server answers") == len(commands)
+    assert done.stdout == "\n" * len(commands)
 
 
 def test_version_is_the_packages_version() -> None:
-    assert __version__ in sm("--version").stdout
+    command = [sys.executable, "-m", "navi.cli.sm.main", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert __version__ in done.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

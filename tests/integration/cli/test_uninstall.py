@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from navi.cli.navi.installation import removal_command
+from navi.cli.navi.main import main
 from tests.integration.cli.agent_settings import FILES, setup, write_files
+from tests.integration.cli.command_runs import Finished, navi, run
 from tests.paths import ROOT
-from tests.server import NAVI, ServerProcess
+from tests.server import ServerProcess
 
 NO_SERVER = "http://127.0.0.1:9"
 
 
-def uninstall(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*NAVI, "uninstall", *arguments],
-        env={**os.environ, "NAVI_URL": NO_SERVER, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def uninstall(*arguments: str, **environment: str) -> Finished:
+    return navi("uninstall", *arguments, **{"NAVI_URL": NO_SERVER, **environment})
 
 
-def uninstall_in_a_terminal(answers: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def uninstall_in_a_terminal(answers: str, *arguments: str) -> Finished:
     ours, theirs = os.openpty()
     try:
         os.write(ours, answers.encode())
-        return subprocess.run(
-            [*NAVI, "uninstall", *arguments],
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        with os.fdopen(theirs) as stdin:
+            return run(main, ["navi", "uninstall", *arguments], stdin=stdin)
     finally:
         os.close(ours)
-        os.close(theirs)
 
 
 @pytest.fixture

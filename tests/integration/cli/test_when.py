@@ -1,26 +1,18 @@
-"""`navi when`, run as a real command and without a server."""
+"""`navi when`, without a server."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
+from tests.integration.cli.command_runs import Finished, navi
 
-def when(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", "when", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
+
+def when(*arguments: str, **environment: str) -> Finished:
+    return navi("when", *arguments, **environment)
 
 
 def test_a_time_is_said_back_with_its_distance_locally_and_in_utc() -> None:
