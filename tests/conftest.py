@@ -38,9 +38,7 @@ def pytest_configure() -> None:
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test its own home, so that none touches the user's files."""
-    for name in list(os.environ):
-        if name.startswith(FOREIGN):
-            monkeypatch.delenv(name)
+    forget_user(monkeypatch)
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
@@ -60,6 +58,12 @@ def restored_umask() -> Iterator[None]:
     os.umask(umask)
     yield
     os.umask(umask)
+
+
+def forget_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(FOREIGN):
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from navi.base.whole_file import replace_file
+from navi.memory import database
 from navi.memory.hosts import folder_peer, pipe_peer, received
 from navi.memory.hosts.stock import Stock, stock
 from navi.memory.hosts.sync_request import SyncRequest
@@ -22,7 +23,7 @@ from navi.memory.hosts.sync_result import SyncResult
 from navi.memory.hosts.this_machine import Host
 from navi.memory.index_paths import IndexPaths
 from navi.memory.read.session_list import SessionList
-from tests.memory_world import World
+from tests.memory_world import World, copy_index
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 SYNC = SyncRequest()
@@ -91,21 +92,24 @@ class Machine:
     def rows(self, session_ids: list[str]) -> dict[str, list[Any]]:
         """The rows of these sessions."""
         ids = ", ".join(f"'{id}'" for id in session_ids)
-        with self.world() as world:
+        with database.reading(self.paths) as connection:
             return {
-                table: world.rows(
+                table: connection.execute(
                     f"SELECT {columns} FROM {table} "
                     f"WHERE {'id' if table == 'sessions' else 'session_id'} IN ({ids}) ORDER BY ALL"
-                )
+                ).fetchall()
                 for table, columns in TABLES.items()
             }
 
 
-def machine(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine with that name, and an id that begins with its first letter's code."""
+def machine(
+    folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, prepared: IndexPaths
+) -> Machine:
+    """A machine with that name, an id that begins with its first letter's code, and an empty index
+    that is a copy of `prepared`."""
     created = Machine(folder / name, monkeypatch)
     created.home.mkdir(parents=True)
-    created.index()
+    copy_index(prepared, created.paths)
     id = f"{ord(name[0]):02x}" * 8
     replace_file(created.paths.hosts / "this-machine.json", msgspec.json.encode(Host(id, name)))
     return created

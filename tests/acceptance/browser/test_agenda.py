@@ -6,18 +6,18 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
-from tests.server import ServerProcess
+from tests.acceptance.browser.own_user import OwnUser
 
 pytestmark = in_browser
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 async def test_the_agenda_lists_what_will_happen_next_and_follows_changes(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         session_id = await client.session(name="gardener")
-        tab = await open_tab("#/agenda", on=own_server, width=width)
+        tab = await open_tab("#/agenda", on=own_user, width=width)
         page = tab.page
         await expect(page.get_by_text("Nothing is scheduled.")).to_be_visible()
         await expect(page).to_have_title("Agenda · Navi")

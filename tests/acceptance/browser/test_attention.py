@@ -6,10 +6,11 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.rows import ids, link
 from tests.acceptance.browser.tab import Tab
 from tests.acceptance.browser.turns import has_ended, session_after
-from tests.server import Client, ServerProcess
+from tests.server import Client
 from tests.waiting import eventually
 
 pytestmark = in_browser
@@ -50,13 +51,13 @@ async def is_read(client: Client, session_id: str) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_what_needs_me_is_on_top_with_its_mark_and_counted_in_the_title(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         finished = await session_after(client, "[[say: done]]", name="report")
         failed = await session_after(client, "[[fail: no]]", name="build")
         quiet = await client.session(name="quiet")
-        tab, other = await open_tab(on=own_server, width=width), await open_tab(on=own_server)
+        tab, other = await open_tab(on=own_user, width=width), await open_tab(on=own_user)
         page = tab.page
         await expect(page).to_have_title("(2) Navi")
         await expect(link(tab, finished)).to_contain_text("finished")
@@ -79,11 +80,11 @@ async def test_what_needs_me_is_on_top_with_its_mark_and_counted_in_the_title(
 
 
 async def test_a_turn_that_ends_before_my_eyes_is_read(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         session_id = await client.session(name="watched")
-        tab: Tab = await open_tab(on=own_server)
+        tab: Tab = await open_tab(on=own_user)
         await tab.session(session_id)
         await client.say(session_id, "[[say: done]]")
         await expect(tab.conversation).to_contain_text("done")
@@ -94,11 +95,11 @@ async def test_a_turn_that_ends_before_my_eyes_is_read(
 
 
 async def test_notifications_are_off_by_default_and_come_while_the_page_is_hidden(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         first, second, third = [await client.session(name=each) for each in NAMES]
-        tab: Tab = await open_tab(on=own_server)
+        tab: Tab = await open_tab(on=own_user)
         page = tab.page
         await page.add_init_script(DESKTOP)
         await page.reload()
@@ -113,7 +114,7 @@ async def test_notifications_are_off_by_default_and_come_while_the_page_is_hidde
         await client.say(first, "[[say: seen]]")
         await expect(link(tab, first)).to_contain_text("finished")
         other = await tab.context.new_page()
-        await other.goto(own_server.address)
+        await other.goto(own_user.address)
         await other.get_by_role("switch", name="Notifications").wait_for()
         await page.evaluate(LEAVE, True)
         await client.say(third, "[[say: seen]]")

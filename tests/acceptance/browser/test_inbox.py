@@ -8,11 +8,11 @@ import pytest
 from playwright.async_api import Locator, expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.planted_questions import every_kind, plant, question
 from tests.acceptance.browser.tab import Tab
 from tests.acceptance.browser.turns import session_after
 from tests.acceptance.contract.questioning import asking
-from tests.server import ServerProcess
 
 pytestmark = in_browser
 
@@ -31,13 +31,13 @@ def items(tab: Tab) -> Locator:
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_the_first_question_is_answered_in_two_taps(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         await session_after(client, "[[fail: no]]", name="build")
         session_id = await client.session(name="asker")
         await client.say(session_id, NEED)
-        tab = await open_tab("#/", on=own_server, width=width)
+        tab = await open_tab("#/", on=own_user, width=width)
         page = tab.page
 
         inbox = page.get_by_role("link", name="Inbox")
@@ -62,10 +62,10 @@ async def finished(tab: Tab, name: str) -> Locator:
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_the_inbox_follows_what_happens_and_what_is_read(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
-        tab = await open_tab("#/inbox", on=own_server, width=width)
+    async with own_user.client() as client:
+        tab = await open_tab("#/inbox", on=own_user, width=width)
         page = tab.page
         await expect(page).to_have_title("Inbox · Navi")
         await expect(page.get_by_text("Nothing needs you.")).to_be_visible()
@@ -88,14 +88,14 @@ async def test_the_inbox_follows_what_happens_and_what_is_read(
 
 
 async def test_an_automation_that_was_switched_off_is_switched_on_again(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         session_id = await client.session(name="gardener")
         automation = {"name": "watering", "message": "[[fail: no water]]", "every_seconds": 3600}
         path = f"/sessions/{session_id}/automations"
         added = await client.call("POST", path, automation, expect=201)
-        tab = await open_tab(on=own_server)
+        tab = await open_tab(on=own_user)
         patched: list[Any] = []
         off = {**added, "ended": "failed", "enabled": False, "last_error": "no water\nat line 1"}
         listed = {"id": f"disabled-{added['id']}", "since": added["created_at"], "then": "is off"}
@@ -121,12 +121,12 @@ async def test_an_automation_that_was_switched_off_is_switched_on_again(
 @pytest.mark.proof
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_what_is_snoozed_comes_back_when_it_happens_again(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         session_id = await session_after(client, "[[fail: no disk space]]", name="build")
         await asking(client, "[[ask: Which? | A | B]] [[say: thanks]]", name="asker")
-        tab = await open_tab("#/inbox", on=own_server, width=width)
+        tab = await open_tab("#/inbox", on=own_user, width=width)
         failure = items(tab).filter(has_text="build")
         await expect(failure).to_contain_text("Failed: no disk space")
 
@@ -143,10 +143,10 @@ async def test_what_is_snoozed_comes_back_when_it_happens_again(
         await expect(items(tab)).to_have_count(1)
 
 
-async def test_keys_move_answer_and_open(open_tab: OpenTab, own_server: ServerProcess) -> None:
-    async with own_server.client() as client:
+async def test_keys_move_answer_and_open(open_tab: OpenTab, own_user: OwnUser) -> None:
+    async with own_user.client() as client:
         session_id = await client.session(name="curious")
-        tab = await open_tab("#/inbox", on=own_server)
+        tab = await open_tab("#/inbox", on=own_user)
         bash, edit = every_kind(session_id)[:2]
         answers = await plant(tab, bash, edit, question(session_id, "third"))
         press = tab.page.keyboard.press

@@ -18,6 +18,7 @@ from navi.cli.navi.browser import forwarding_page
 from navi.live.store.engine import tables
 from navi.live.store.engine.transactions import Store
 from tests.acceptance.browser.conftest import OpenTab, in_browser
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.tab import PATIENCE_MS, Tab
 from tests.server import Client, ServerProcess, navi
 
@@ -183,9 +184,9 @@ async def test_logging_out_ends_the_login_in_all_tabs_of_the_browser(
 
 
 async def test_logging_out_everywhere_ends_the_logins_of_other_browsers(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    tab, elsewhere = await open_tab(on=own_server), await open_tab(on=own_server)
+    tab, elsewhere = await open_tab(on=own_user), await open_tab(on=own_user)
     for each in (tab, elsewhere):
         each.expected.append("401")
     await is_in(elsewhere.page)

@@ -9,6 +9,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.rows import ids, link, mark, row
 from tests.server import ServerProcess
 
@@ -49,11 +50,11 @@ async def test_one_of_five_hundred_sessions_is_found_by_its_words(
 
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_a_pinned_session_is_on_top_and_an_archived_one_out_of_the_way(
-    open_tab: OpenTab, own_server: ServerProcess, width: int
+    open_tab: OpenTab, own_user: OwnUser, width: int
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         pinned, archived, newest = [await client.session(name=each) for each in "abc"]
-    tab, other = await open_tab(on=own_server, width=width), await open_tab(on=own_server)
+    tab, other = await open_tab(on=own_user, width=width), await open_tab(on=own_user)
     await mark(tab, pinned, "Pin")
     await mark(tab, archived, "Archive")
     for each in (tab, other):
@@ -75,29 +76,29 @@ async def test_a_pinned_session_is_on_top_and_an_archived_one_out_of_the_way(
 
 
 async def test_an_archived_session_that_fails_is_listed_again(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         session_id = await client.session(name="forgotten")
         body = {"call_type": "once", "when": "0s", "additional_context_message": "[[fail: no]]"}
         await client.call("PATCH", f"/sessions/{session_id}", {"archived": True})
-        tab = await open_tab(on=own_server)
+        tab = await open_tab(on=own_user)
         await expect(tab.page.get_by_text("All sessions are archived.")).to_be_visible()
         await client.call("POST", f"/sessions/{session_id}/recall", body, expect=201)
         await expect(link(tab, session_id)).to_contain_text("failed")
 
 
 async def test_groups_and_folded_children_are_remembered(
-    open_tab: OpenTab, own_server: ServerProcess, tmp_path: Path
+    open_tab: OpenTab, own_user: OwnUser, tmp_path: Path
 ) -> None:
     shop, docs = tmp_path / "shop", tmp_path / "docs"
     shop.mkdir()
     docs.mkdir()
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         parent = await client.session(name="parent", cwd=str(shop))
         child = await client.session(name="child", parent_id=parent)
         other = await client.session(name="other", cwd=str(docs))
-    tab = await open_tab(on=own_server)
+    tab = await open_tab(on=own_user)
     page = tab.page
     await tab.button("Arrange the list").click()
     await page.get_by_label("Group by").select_option("day")
@@ -118,12 +119,12 @@ async def test_groups_and_folded_children_are_remembered(
 
 
 async def test_everything_in_the_list_is_large_enough_for_a_finger(
-    open_tab: OpenTab, own_server: ServerProcess
+    open_tab: OpenTab, own_user: OwnUser
 ) -> None:
-    async with own_server.client() as client:
+    async with own_user.client() as client:
         parent = await client.session(name="parent")
         await client.session(name="child", parent_id=parent)
-    tab = await open_tab(on=own_server, width=390)
+    tab = await open_tab(on=own_user, width=390)
     await tab.button("Arrange the list").click()
     await row(tab, parent).get_by_label("Pin or archive").click()
     targets = tab.page.get_by_role("navigation").locator("button, a, input, select")

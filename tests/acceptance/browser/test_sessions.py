@@ -10,6 +10,7 @@ import time
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
+from tests.acceptance.browser.own_user import OwnUser
 from tests.server import Client, ServerProcess, navi
 from tests.waiting import eventually
 
@@ -115,11 +116,11 @@ async def test_a_session_is_deleted_after_a_second_look(client: Client, open_tab
     await client.call("GET", f"/sessions/{session_id}", expect=404)
 
 
-async def test_keys_lead_through_the_sessions(own_server: ServerProcess, open_tab: OpenTab) -> None:
-    async with own_server.client() as client:
+async def test_keys_lead_through_the_sessions(own_user: OwnUser, open_tab: OpenTab) -> None:
+    async with own_user.client() as client:
         await client.session(name="older")
         await client.session(name="newer")
-    tab = await open_tab(on=own_server)
+    tab = await open_tab(on=own_user)
     page = tab.page
     await page.locator("[data-session]").first.wait_for()
     await page.keyboard.press("j")

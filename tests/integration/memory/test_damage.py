@@ -21,12 +21,12 @@ from tests.paths import ROOT
 from tests.rights import rights_that_files_give
 
 
-def test_without_an_index_the_next_command_is_named(world: World) -> None:
+def test_without_an_index_the_next_command_is_named(bare_world: World) -> None:
     with pytest.raises(NoIndex) as refused:
-        Search(world.paths)
+        Search(bare_world.paths)
     assert refused.value.hint == "recall index"
     with pytest.raises(NoIndex):
-        world.sessions()
+        bare_world.sessions()
 
 
 def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: World) -> None:
@@ -47,14 +47,14 @@ def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: Wor
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
 
 
-def test_an_index_that_was_only_begun_is_made(world: World) -> None:
-    world.file().say("pear")
-    world.paths.prepare()
-    duckdb.connect(str(world.paths.database)).close()
+def test_an_index_that_was_only_begun_is_made(bare_world: World) -> None:
+    bare_world.file().say("pear")
+    bare_world.paths.prepare()
+    duckdb.connect(str(bare_world.paths.database)).close()
     with pytest.raises(NoIndex):
-        world.sessions()
-    assert world.index().indexed == 1
-    assert len(world.find("pear")) == 1
+        bare_world.sessions()
+    assert bare_world.index().indexed == 1
+    assert len(bare_world.find("pear")) == 1
 
 
 @pytest.mark.parametrize("what", ["garbage", "cut", "empty"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -126,7 +127,7 @@ def test_a_pass_waits_until_another_process_is_done(world: World) -> None:
 
 def test_a_problem_is_reported_and_following_goes_on(world: World) -> None:
     world.file().say("pear")
-    world.paths.prepare()
+    shutil.rmtree(world.paths.texts)
     world.paths.texts.write_text("a file where a folder should be")
     with followed(world) as passes:
         problem = passes.next()

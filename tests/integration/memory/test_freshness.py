@@ -65,12 +65,12 @@ def test_a_follower_that_has_not_looked_for_minutes_is_not_trusted(world: World)
         assert not look(world, after=timedelta(minutes=2)).is_up_to_date
 
 
-def test_without_a_note_of_the_last_run_only_the_index_knows(world: World) -> None:
-    world.file().say("pear")
-    assert look(world).refreshed_at is None
-    world.index()
-    world.paths.file_list.unlink()
-    state = look(world)
+def test_without_a_note_of_the_last_run_only_the_index_knows(bare_world: World) -> None:
+    bare_world.file().say("pear")
+    assert look(bare_world).refreshed_at is None
+    bare_world.index()
+    bare_world.paths.file_list.unlink()
+    state = look(bare_world)
     assert state.refreshed_at is not None
     assert (state.is_up_to_date, state.is_quick_to_refresh) == (False, False)
 

@@ -15,9 +15,11 @@ import pytest
 from navi.memory import database
 from navi.memory.hosts import archive, bundle, received, stock
 from navi.memory.hosts.bundle import BadBundle, Head, Message
+from navi.memory.hosts.stock import Stock
 from navi.memory.hosts.sync_request import SyncRequest
 from navi.memory.hosts.sync_result import SyncResult
 from navi.memory.hosts.this_machine import Host
+from navi.memory.index_paths import IndexPaths
 from navi.memory.read.search import Filters
 from navi.memory.read.session_list import SessionFilters, SessionList
 from tests.machines import NOW, Machine, bundles_of, machine, sync, sync_folder
@@ -28,11 +30,16 @@ Machines = Callable[..., list[Machine]]
 
 
 @pytest.fixture
-def machines(private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machines:
+def machines(
+    private_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prepared_index: IndexPaths,
+) -> Machines:
     """Makes machines, each with a session that is named after it."""
 
     def make(*names: str) -> list[Machine]:
-        made = [machine(tmp_path, name, monkeypatch) for name in names]
+        made = [machine(tmp_path, name, monkeypatch, prepared_index) for name in names]
         for each in made:
             each.say(f"{each.home.name}-1", f"hello from {each.home.name}", "and more")
         return made
@@ -283,12 +290,17 @@ def head_of(host: Host, id: str = "ab" * 8, **values: object) -> Head:
 
 def offered(machine: Machine, data: bytes) -> SyncResult:
     """What becomes of a bundle that a peer sends."""
-    temporary = received.temporary_file(machine.paths)
-    temporary.write_bytes(data)
-    result = SyncResult()
-    machine.stock().receive(temporary, None, "it", result)
+    result = receive(machine.stock(), data)
     if result.received:
         machine.index()
+    return result
+
+
+def receive(into: Stock, data: bytes) -> SyncResult:
+    temporary = received.temporary_file(into.paths)
+    temporary.write_bytes(data)
+    result = SyncResult()
+    into.receive(temporary, None, "it", result)
     return result
 
 
@@ -327,8 +339,9 @@ BAD_BUNDLES = {
 
 def test_a_bundle_that_is_not_right_is_refused(machines: Machines) -> None:
     [desk] = machines("desk")
+    held = desk.stock()
     for name, (data, problem) in BAD_BUNDLES.items():
-        result = offered(desk, data)
+        result = receive(held, data)
         assert (name, result.received) == (name, 0)
         assert problem in result.refused[0]
     assert desk.hosts() == {"desk-1": None}

@@ -16,6 +16,7 @@ from navi.memory.hosts.pipe_peer import Bundle, End, Hello, PeerError, Receipt
 from navi.memory.hosts.stock import Offer
 from navi.memory.hosts.sync_result import SyncResult
 from navi.memory.hosts.this_machine import Host
+from navi.memory.index_paths import IndexPaths
 from tests.machines import SYNC, Machine, machine
 
 STRANGER = Host("5a" * 8, "stranger")
@@ -23,8 +24,13 @@ HELLO = pipe_peer.GREETING + msgspec.json.encode(Hello(STRANGER, version=1)) + b
 
 
 @pytest.fixture
-def desk(private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    return machine(tmp_path, "desk", monkeypatch)
+def desk(
+    private_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prepared_index: IndexPaths,
+) -> Machine:
+    return machine(tmp_path, "desk", monkeypatch, prepared_index)
 
 
 def lines(*values: object) -> bytes:

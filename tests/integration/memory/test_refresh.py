@@ -8,6 +8,8 @@ import random
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from navi.memory import database
 from navi.memory.ingest import file_reader
 from navi.memory.record_ids import call_id, message_id
@@ -17,23 +19,25 @@ from tests.memory_world import FixedClock, World, touch
 from tests.rights import rights_that_files_give
 
 
-def test_an_empty_home_gives_an_empty_index(world: World) -> None:
-    result = world.index()
+def test_an_empty_home_gives_an_empty_index(bare_world: World) -> None:
+    result = bare_world.index()
     assert (result.indexed, result.failed, result.total) == (0, 0, 0)
-    assert world.find("anything") == []
-    assert world.sessions() == []
+    assert bare_world.find("anything") == []
+    assert bare_world.sessions() == []
 
 
-def test_what_was_said_thought_and_run_is_found(world: World) -> None:
-    world.file().say("Why is the pancake flat?").think("Perhaps the yeast").run("grep -r batter .")
-    result = world.index()
+def test_what_was_said_thought_and_run_is_found(bare_world: World) -> None:
+    bare_world.file().say("Why is the pancake flat?").think("Perhaps the yeast").run(
+        "grep -r batter ."
+    )
+    result = bare_world.index()
     assert (result.indexed, result.messages, result.tool_calls) == (1, 3, 1)
-    assert [hit.kind for hit in world.find("pancake")] == ["content"]
-    assert [hit.kind for hit in world.find("yeast")] == ["thinking"]
-    (bash,) = world.find("batter")
+    assert [hit.kind for hit in bare_world.find("pancake")] == ["content"]
+    assert [hit.kind for hit in bare_world.find("yeast")] == ["thinking"]
+    (bash,) = bare_world.find("batter")
     assert (bash.kind, bash.tool_name) == ("bash", "Bash")
-    (session,) = world.sessions()
-    (message, thought, ran) = world.transcript(session["id"]).messages
+    (session,) = bare_world.sessions()
+    (message, thought, ran) = bare_world.transcript(session["id"]).messages
     assert (message["role"], message["content"]) == ("user", "Why is the pancake flat?")
     assert (thought["has_thinking"], thought["thinking"]) == (True, "Perhaps the yeast")
     assert [call["id"] for call in ran["tool_calls"]] == [bash.tool_call_id]
@@ -375,8 +379,10 @@ def test_a_project_is_the_root_of_its_repository(world: World) -> None:
 def assert_like_new(world: World) -> None:
     """An index that grew equals one made from the files as they are now."""
     grown = world.everything()
-    world.index(recreate=True)
-    assert world.everything() == grown
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECALL_DB_PATH", str(world.home / "new" / "recall.duckdb"))
+        world.index()
+        assert world.everything() == grown
 
 
 def test_the_ids_in_the_tables_are_those_that_searches_name(world: World) -> None:

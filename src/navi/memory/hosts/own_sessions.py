@@ -80,19 +80,15 @@ class OwnSession(msgspec.Struct, frozen=True):
         return self.state.at
 
 
-def own_ids(paths: IndexPaths) -> set[str]:
-    """The ids of all sessions from this machine's own files, listed or not."""
-    with database.reading(paths) as connection:
-        return {row[0] for row in connection.execute(_own("SELECT id", connection)).fetchall()}
-
-
-def revisions(paths: IndexPaths, now: datetime) -> dict[str, OwnSession]:
-    """This machine's listed sessions, by id. Records new revisions."""
+def revisions(paths: IndexPaths, now: datetime) -> tuple[dict[str, OwnSession], set[str]]:
+    """This machine's listed sessions, by id, and the ids of all sessions from its own files, listed
+    or not. Records new revisions."""
     path = paths.hosts / "own.json"
     before = _load(path)
     current: dict[str, OwnSession] = {}
     changed: dict[str, State] = {}
     with database.reading(paths) as connection:
+        ids = {row[0] for row in connection.execute(_own("SELECT id", connection)).fetchall()}
         rows = connection.execute(
             f"{_own('SELECT id, ' + _STATE, connection)} AND {IS_SESSION}"
         ).fetchall()
@@ -109,7 +105,7 @@ def revisions(paths: IndexPaths, now: datetime) -> dict[str, OwnSession]:
         current[id] = OwnSession(revision, fingerprints[id], state)
     if current != before:
         replace_file(path, msgspec.json.encode(current))
-    return current
+    return current, ids
 
 
 def bundles(

@@ -121,11 +121,12 @@ class Stock(NamedTuple):
 def stock(paths: IndexPaths, now: datetime) -> Stock:
     received.remove_leftovers(paths.received, now)
     held, problems = received.sessions(paths)
+    own, own_ids = own_sessions.revisions(paths, now)
     return Stock(
         paths,
         this_machine(paths),
-        own_sessions.revisions(paths, now),
-        own_sessions.own_ids(paths) | received.put_away_ids(paths),
+        own,
+        own_ids | received.put_away_ids(paths),
         held,
         problems,
     )

@@ -149,7 +149,9 @@ class Refresh:
             for task in self._index_changed_files(plan, indexed_files, result):
                 file = (task.source, task.path)
                 indexed_files[file] = IndexedFile(task.session_id, task.mtime, task.size, False)
-        if plan.changed and (ids := duplicates.ids_of_own_sessions(self.paths)):
+        changed_sources = {source for _, source, _ in plan.changed}
+        has_received = RECEIVED in changed_sources.union(source for source, _ in indexed_files)
+        if plan.changed and has_received and (ids := duplicates.ids_of_own_sessions(self.paths)):
             self._drop_received(ids)
             duplicates.leave_out(plan, indexed_files, ids)
         archived_by_id = {

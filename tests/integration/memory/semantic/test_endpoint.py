@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from navi.memory.index_paths import IndexPaths
 from navi.memory.semantic.semantic_errors import ModelUnusable
 from tests.integration.memory.semantic.semantic_world import SemanticWorld
+from tests.memory_world import copy_index
 
 DIMENSIONS = 8
 KEY = "sk-ant-api03-" + "a1B2" * 23 + "-abcdefAA"
@@ -65,9 +67,11 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Endpoint]]:
 
 
 @pytest.fixture
-def world(private_home: Path, tmp_path: Path) -> SemanticWorld:
+def world(private_home: Path, tmp_path: Path, prepared_index: IndexPaths) -> SemanticWorld:
     """Without a model."""
-    return SemanticWorld(private_home, folder=tmp_path)
+    world = SemanticWorld(private_home, folder=tmp_path)
+    copy_index(prepared_index, world.paths)
+    return world
 
 
 def test_texts_and_queries_go_there_masked_with_the_key_from_the_environment(

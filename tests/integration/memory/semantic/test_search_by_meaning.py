@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from navi.memory.index_paths import IndexPaths
 from navi.memory.read.search import Filters
 from navi.memory.semantic.hybrid_search import NEAREST
 from tests.integration.memory.semantic.semantic_world import SemanticWorld
@@ -86,14 +87,17 @@ def test_filters_hold_for_what_is_found_by_meaning(
 
 
 def test_a_narrow_filter_finds_what_is_less_similar_than_many_others(
-    world: SemanticWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: SemanticWorld,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prepared_index: IndexPaths,
 ) -> None:
     crowd = world.file("crowd")
     for _ in range(2 * NEAREST):
         crowd.say("a sluggish vehicle")
     world.file("failed", "garden").say("my automobile is sluggish").fail("API Error: overloaded")
     world.index()
-    laptop = machine(tmp_path, "lap", monkeypatch)
+    laptop = machine(tmp_path, "lap", monkeypatch, prepared_index)
     laptop.say("elsewhere", "my automobile is sluggish in the rain", project="garden")
     sync(Machine(world.home, monkeypatch), laptop)
     world.embed()
