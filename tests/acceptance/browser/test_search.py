@@ -255,7 +255,8 @@ async def test_without_words_the_newest_sessions_are_listed(
     page = tab.page
     await tab.button("Search").click()
     results = page.get_by_label("Results")
-    await expect(results).to_contain_text("sessions, newest first")
+    # Other tests' sessions may be more than the page lists.
+    await expect(results).to_contain_text(re.compile("sessions, newest first|newest sessions"))
     await expect(results.get_by_role("listitem").filter(has_text="knitting")).to_have_count(1)
     await page.get_by_label("Project").fill("shed")
     await expect(results).to_contain_text("1 session")
