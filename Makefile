@@ -10,7 +10,7 @@ INSTALL_LOCKED := $(PIP) install --quiet --no-deps --require-hashes -r
 CHECK_INSTALLED = @problems=$$($(PIP) check) || { echo "$$problems" >&2; exit 1; }
 ARGS ?=
 PYTEST_ARGS ?=
-# Four for two cores: many tests wait for other processes.
+# Four for two cores: many tests wait for other processes. More are slower.
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
@@ -31,13 +31,13 @@ test: .venv/.test .venv/.system build/clients/.installed ## Check format, lint a
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" $(PYTEST_ARGS)
 
-proof: .venv/.test .venv/.system build/clients/.installed ## Run the slow tests: years, storms of kills, planted faults, the benchmarks
+proof: .venv/.test .venv/.system .venv/.uv build/clients/.installed ## Run the slow tests: years, storms of kills, planted faults, the benchmarks
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m proof $(PYTEST_ARGS)
 
 # The tests that call the code in their own process: quick, and the only ones that can be measured.
 coverage: .venv/.test .venv/.system ## Measure what the unit and integration tests cover; fails below the floor
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not proof" --cov --cov-report=term \
-		$(wildcard tests/unit tests/integration tests/store tests/index) $(PYTEST_ARGS)
+		tests/unit tests/integration $(PYTEST_ARGS)
 
 format: .venv/.test ## Format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix .
@@ -56,8 +56,10 @@ web-check: .venv/.run ## Build the page elsewhere and compare it with src/navi/w
 screenshots: .venv/.test .venv/.system ## Take the screenshots in docs/images again
 	$(BIN)/python -m scripts.screenshots
 
-pictures: .venv/.run ## Draw the terminals in docs/images/*.svg again
+pictures: .venv/.test build/clients/.installed ## Draw the terminals in docs again
 	$(BIN)/python -m scripts.terminal_pictures
+	$(BIN)/python -m scripts.terminal_stories
+	$(BIN)/python -m scripts.picker_screen
 
 bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 	$(BIN)/python -m benchmarks.turns $(ARGS)
@@ -67,11 +69,10 @@ bench: .venv/.test ## Measure turns; pass options with ARGS="..."
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links --annotation-style line $(LOCK_ARGS)
 
-lock: .venv/.run ## Recompute the locks in requirements/ and benchmarks/; LOCK_ARGS=--upgrade
-	$(INSTALL_LOCKED) requirements/lock.txt
+lock: .venv/.uv ## Recompute the locks in requirements/ and benchmarks/; LOCK_ARGS=--upgrade
 	$(COMPILE) --group lock -o requirements/lock.txt
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
-	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/test.txt
+	$(COMPILE) pyproject.toml --extra semantic --group dev -c requirements/run.txt -o requirements/test.txt
 	$(COMPILE) benchmarks/clock/peers.in -o benchmarks/clock/peers.txt
 	$(COMPILE) benchmarks/memory/peers.in -o benchmarks/memory/peers.txt
 
@@ -87,6 +88,8 @@ clean: ## Remove .venv, caches and build output
 		|| { echo "$(PYTHON) cannot create environments; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(INSTALL_LOCKED) requirements/run.txt
+	@# Its name until 0.1: two installs of one package would share their commands.
+	@$(PIP) uninstall --quiet --yes navi 2>/dev/null
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	$(CHECK_INSTALLED)
 	@touch $@
@@ -96,13 +99,19 @@ clean: ## Remove .venv, caches and build output
 	$(CHECK_INSTALLED)
 	@touch $@
 
+# uv makes the locks, and the proofs run the built wheel with it.
+.venv/.uv: requirements/lock.txt .venv/.run
+	$(INSTALL_LOCKED) requirements/lock.txt
+	@touch $@
+
 # What the tests need from the system: Chromium for the page, tmux and npm for the agents. As root on
 # Debian or Ubuntu, make announces and installs what is missing with apt-get; otherwise it says what to
 # install. Nothing else here needs root.
 .venv/.system: .venv/.run
 	@packages=""; \
-	command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
-		|| command -v google-chrome >/dev/null || packages="$$packages chromium fonts-dejavu-core"; \
+	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null \
+		|| command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| packages="$$packages chromium-headless-shell fonts-dejavu-core"; \
 	command -v tmux >/dev/null || packages="$$packages tmux"; \
 	command -v npm >/dev/null || packages="$$packages npm"; \
 	[ -z "$$packages" ] \
@@ -113,7 +122,7 @@ clean: ## Remove .venv, caches and build output
 		|| { echo "The tests need more; on Debian or Ubuntu: apt install$$packages" >&2; exit 1; }
 	@touch $@
 
-# The real Claude Code and Codex, for tests/acceptance/clients.
+# For the acceptance tests: the real Claude Code and Codex, and axe-core, which checks the page.
 build/clients/.installed: tests/acceptance/clients/package-lock.json | .venv/.system
 	@mkdir -p build/clients
 	cp tests/acceptance/clients/package.json tests/acceptance/clients/package-lock.json build/clients/

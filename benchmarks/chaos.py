@@ -1,4 +1,4 @@
-"""Kill servers again and again while they work, then check that nothing was lost or doubled.
+"""Kill servers repeatedly while they work, then check that nothing was lost or doubled.
 
     python -m benchmarks.chaos input --kills 200 --store both
     python -m benchmarks.chaos recall --kills 100 --servers 2
@@ -26,6 +26,7 @@ from tests.acceptance.flows.storm import Storm, Workload
 from tests.acceptance.flows.workloads.automations import Automations
 from tests.acceptance.flows.workloads.inputs import Inputs
 from tests.acceptance.flows.workloads.messages import Messages
+from tests.acceptance.flows.workloads.questions import Questions
 from tests.acceptance.flows.workloads.recalls import Recalls
 from tests.server import ServerProcess
 
@@ -48,6 +49,7 @@ KINDS = {
     "message": Kind(Messages, ["messages", "workers", "drivers"], kills=50, store="sqlite"),
     "recall": Kind(Recalls, ["sessions"], kills=100, store="postgresql"),
     "automation": Kind(Automations, ["sessions"], kills=100, store="postgresql"),
+    "questions": Kind(Questions, ["sessions"], kills=100, store="both", servers=1),
     "agent": Kind(AgentMessages, ["messages"], kills=50, store="sqlite", servers=1),
 }
 
@@ -74,21 +76,21 @@ def _options() -> argparse.Namespace:
         nargs="?",
         choices=[*KINDS, "all"],
         default="input",
-        help="what the servers work on (default: input)",
+        help="the kind of work (default: input)",
     )
     parser.add_argument("--kills", type=int, help=_defaults("kills"))
     parser.add_argument("--store", choices=[*STORES, "both"], help=_defaults("store"))
     parser.add_argument("--servers", type=int, help=f"on PostgreSQL; {_defaults('servers')}")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sessions", type=int, help="of input, recall and automation")
-    parser.add_argument("--messages", type=int, help="of message and agent")
-    parser.add_argument("--workers", type=int, help="of message: how many sessions receive them")
+    parser.add_argument("--sessions", type=int, help="for input, recall, automation and questions")
+    parser.add_argument("--messages", type=int, help="for message and agent")
+    parser.add_argument("--workers", type=int, help="for message: how many sessions receive them")
     parser.add_argument(
         "--driver",
         action="append",
         dest="drivers",
         metavar="DRIVER",
-        help="of the workers, in turn; may be given again",
+        help="for the workers, in turn; may be repeated",
     )
     return parser.parse_args()
 

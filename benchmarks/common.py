@@ -22,7 +22,7 @@ BUILD = Path(__file__).parents[1] / "build"
 STORES = ("sqlite", "postgresql")
 QUIET_LOAD = 0.5
 VERDICTS = {None: "", True: "met", False: "NOT MET"}
-"""By whether a goal was met; None if there is none."""
+"""Whether a goal was met, in words; None if there is no goal."""
 SHOWN_VIOLATIONS = 20
 
 
@@ -47,7 +47,7 @@ def empty_store(store: str) -> Iterator[tuple[Path, str | None]]:
 
 @contextmanager
 def work_folder(parent: Path = BUILD) -> Iterator[Path]:
-    """A temporary folder; it and every process started meanwhile are gone afterwards."""
+    """A temporary folder. Afterwards it is removed, and all child processes are killed."""
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=parent))
     # PostgreSQL runs as another user if we are root.
@@ -104,7 +104,7 @@ def table(heads: Sequence[str], lines: Sequence[Sequence[str]], right: Collectio
 
 
 def judge(violations: Sequence[str]) -> NoReturn:
-    """End the program with 0 if there are no violations."""
+    """Print the violations and exit: with 0 if there are none, otherwise with 1."""
     for violation in violations[:SHOWN_VIOLATIONS]:
         print(violation)
     count = len(violations)

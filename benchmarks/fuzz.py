@@ -2,8 +2,8 @@
 
     python -m benchmarks.fuzz --requests 100000 --store both --seed 1
 
-Prints how they were answered and a verdict; ends with 1 if one was answered with 500 or more, if
-the server logged a traceback, or if another user's data changed. The short version of this is
+Prints the responses by status, and a verdict. Exits with 1 if a response was 500 or more, if the
+server logged a traceback, or if another user's data changed. The short version of this is
 tests/acceptance/flows/test_fuzz.py.
 """
 

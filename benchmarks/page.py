@@ -2,7 +2,7 @@
 
     python -m benchmarks.page
 
-A real Chromium on a real server with the scripted model; the page beside one that does nothing.
+Uses a real Chromium and a real server with the scripted model, and compares with an empty page.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "webui"
 FINGERPRINT = ROOT / "src" / "navi" / "web" / "source.sha256"
-SOURCE_SUFFIXES = {".css", ".html", ".js", ".json", ".svelte", ".svg", ".ts"}
+SOURCE_SUFFIXES = {
+    ".css", ".html", ".js", ".json", ".png", ".svelte", ".svg", ".ts", ".webmanifest",
+}  # fmt: skip
 
 
 def fingerprint() -> str:

@@ -59,4 +59,4 @@ if __name__ == "__main__":
         sys.exit("building the page needs npm, and Node 20.19 or newer")
     if different := differences():
         names = "\n".join(f"  {name}" for name in different)
-        sys.exit(f"not what webui/ builds; run `make web`:\n{names}")
+        sys.exit(f"these files differ from a fresh build of webui/; run `make web`:\n{names}")

@@ -23,6 +23,7 @@ from navi.cli.navi.main import group as navi
 from navi.cli.recall.main import group as recall
 from navi.cli.sm.main import group as sm
 from navi.live.agents.builtin import models
+from navi.live.model.permission_policy import OnPermission
 from navi.live.runtime.settings import Section, settings_model
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -32,13 +33,28 @@ LONGEST_DEFAULT = 40
 
 EXAMPLES = {
     "recalls.timezone": "Europe/Paris",
+    "budgets.dollars_per_day": 10.0,
+    "budgets.tokens_per_day": 5_000_000,
+    "notifications.webhook": "https://example.com/navi",
+    "notifications.webhook_token": "a token",
+    "notifications.ntfy": "https://ntfy.sh/your-topic",
+    "notifications.ntfy_token": "tk_0123",
+    "notifications.quiet_from": "22:00",
+    "notifications.quiet_until": "07:00",
+    "notifications.public_url": "https://navi.example.com",
     "agent.model": models.DEFAULT_ANTHROPIC_MODEL,
     "agent.anthropic_base_url": models.ANTHROPIC.base_url,
     "agent.openai_base_url": "http://127.0.0.1:11434/v1",
 }
 """A value to show for each setting that has no default: TOML can't say "nothing"."""
 
-TYPES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}
+TYPES = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "`true` or `false`",
+    OnPermission: "`ask`, `deny` or `allow-listed`",
+}
 LIMITS = {"ge": "at least {}", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
 
 SETTINGS_HEAD = """\
@@ -77,8 +93,8 @@ settings file. |
 `postgresql://user:password@host:5432/database`. |
 | `NAVI_TOKEN` | the content of `$NAVI_HOME/token` | For the server, the access token of the user \
 `local`, with at least 20 characters; for `sm`, your own. |
-| `NAVI_URL` | where `navi serve` listens, according to the settings | Where `sm` finds the \
-server: `http://127.0.0.1:8420`. |
+| `NAVI_URL` | the content of `$NAVI_HOME/address` while a server runs, otherwise what the \
+settings say | Where `sm` finds the server: `http://127.0.0.1:8420`. |
 | `NAVI_MODEL` | none | The same as `NAVI_AGENT_MODEL`, and takes precedence over it. |
 | `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` | none | The providers' keys. |
 | `ANTHROPIC_BASE_URL`, `OPENAI_BASE_URL` | the provider's own | Another endpoint, if the setting \
@@ -88,7 +104,7 @@ Navi itself sets `NAVI_SESSION_ID` (the session's id), `NAVI_TOKEN` (the session
 `NAVI_URL` for every agent that it starts, and so for every command that the agent runs. Claude Code
 and Codex without a terminal also get `NAVI_TURN_ID`, and commands of the `terminal` tool get
 `NAVI_COMMAND_ID`: Navi uses these to find and end the processes of a turn or command that
-was stopped.
+was stopped. `NAVI_RUN` is the folder in which Navi keeps the output of a turn's agent.
 """
 
 CONFIG_HEAD = """\
@@ -103,8 +119,9 @@ COMMANDS_HEAD = """\
 # Commands
 
 `make install` puts `navi`, `recall` and `sm` into `.venv/bin`. Run them from there, or put that
-folder on your `PATH`. `sm` talks to a running server: the one at `NAVI_URL` or, if that is not set,
-the one on this machine. `recall` needs no server.
+folder on your `PATH`. `heynavi` and `python -m navi` are the same as `navi`. `sm` talks to a
+running server: the one at `NAVI_URL` or, if that is not set, the server that uses your `NAVI_HOME`,
+at whatever address it listens on. `recall` needs no server.
 
 All commands follow the same rules:
 

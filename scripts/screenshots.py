@@ -1,6 +1,7 @@
 """Take the screenshots in docs/images: a real server and browser, and an invented week of work.
 
-`make screenshots` runs this in a temporary home; none of your own files are read.
+`make screenshots` runs this in a temporary home; none of your own files are read. With a folder as
+argument, it takes every view at three widths, light and dark, into that folder instead.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from navi.live.store.engine.tables import lanes, messages
 from navi.live.store.engine.transactions import Store
 from tests.acceptance.browser.chromium import chromium
 from tests.acceptance.browser.tab import Tab
+from tests.acceptance.browser.views import views
 from tests.server import Client, ServerProcess
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 800}
+WIDTHS = {390: 800, 1024: 768, 1280: 800}
+SEARCH = "token clock"
 NOW = datetime.now(UTC)
 
 ANSWER = """\
@@ -44,7 +48,7 @@ def parse_day(text: str) -> date:
 | unit | 812 passed | 811 passed, 1 failed |
 | deploy | ok | not started |
 
-I fixed the test, not the function: the zone was missing there. I look again in 30 minutes.
+I fixed the test, not the function: the zone was missing there. I'll look again in 30 minutes.
 """
 LOG = "FAILED tests/test_orders.py::test_a_day_is_read\n1 failed, 811 passed in 41.2s"
 CALLS = [
@@ -80,7 +84,7 @@ STORY: list[Message] = [
 ]  # fmt: skip
 
 
-async def main() -> None:
+async def main(every_view: Path | None) -> None:
     home = Path(tempfile.mkdtemp(prefix="navi-pictures-"))
     try:
         _write_agent_files(home)
@@ -97,7 +101,10 @@ async def main() -> None:
             await asyncio.to_thread(_index, server)
             async with chromium(home) as browser:
                 for scheme in ("light", "dark"):
-                    await _take(browser, server, ids, scheme)
+                    if every_view is None:
+                        await _take(browser, server, ids, scheme)
+                    else:
+                        await _take_every_view(browser, server, ids, scheme, every_view)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -185,7 +192,7 @@ async def _take(browser: Browser, server: ServerProcess, ids: dict[str, str], sc
     await page.get_by_text("licence renewal").wait_for()
     await shoot("automations")
     await page.keyboard.press("Control+k")
-    await page.get_by_label("Search all sessions").fill("token clock")
+    await page.get_by_label("Search all sessions").fill(SEARCH)
     await page.locator("mark").first.wait_for()
     await shoot("search")
     await page.keyboard.press("Enter")
@@ -196,6 +203,20 @@ async def _take(browser: Browser, server: ServerProcess, ids: dict[str, str], sc
     await shoot("analytics")
     await _phone(page, tab, ids, scheme)
     await tab.close()
+
+
+async def _take_every_view(
+    browser: Browser, server: ServerProcess, ids: dict[str, str], scheme: str, folder: Path
+) -> None:
+    for width, height in WIDTHS.items():
+        tab = await Tab.open(browser, server, "", width)
+        page = tab.page
+        await page.set_viewport_size({"width": width, "height": height})
+        await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        async for view in views(tab, ids["nightly build"], SEARCH):
+            await page.wait_for_timeout(600)
+            await page.screenshot(path=folder / f"{view}-{width}-{scheme}.png")
+        await tab.close()
 
 
 async def _phone(page: Page, tab: Tab, ids: dict[str, str], scheme: str) -> None:
@@ -277,5 +298,6 @@ def _session(chance: random.Random, session: str, cwd: str, at: datetime) -> lis
 
 
 if __name__ == "__main__":
-    IMAGES.mkdir(exist_ok=True)
-    asyncio.run(main())
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    (folder or IMAGES).mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(folder))

@@ -1,4 +1,4 @@
-"""Draw the terminals in docs/images/*.svg: `make pictures`.
+"""Draws the terminals in docs/images/*.svg. `make pictures` runs this.
 
 Each shows a real run of a command in a small invented home. Paths are fixed, and times are shifted
 as if every run happened at `SHOWN_NOW`, so the same code always draws the same picture.
@@ -13,11 +13,11 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 RECALL = Path(sys.executable).with_name("recall")
@@ -58,12 +58,17 @@ def pictures() -> dict[str, str]:
     """The pictures by file name."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        _claude(home, "6f1c0d52-58b1-4a35-9d2e-0f6f5c3f8a10", SHOP, 3, CHECKOUT)
-        _codex(home, "019a52c4-7f0e-7d13-8a55-3b1f6f2f9c21", BILLING, 21, LEDGER)
-        _claude(home, "b2a9e0c7-1d44-4f0b-8f64-2f4f0b7a6e55", SHOP, 40, TESTS)
-        _recall(home, ["index"])
-        output = _recall(home, QUERY)
-    return {"search.svg": svg(f"recall {' '.join(QUERY)}", output)}
+        write_past_sessions(home)
+        recall(home, ["index"])
+        output = recall(home, QUERY)
+    return {"search.svg": svg([(f"recall {' '.join(QUERY)}", output)])}
+
+
+def write_past_sessions(home: Path) -> None:
+    """Write invented sessions of Claude Code and Codex."""
+    _claude(home, "6f1c0d52-58b1-4a35-9d2e-0f6f5c3f8a10", SHOP, 3, CHECKOUT)
+    _codex(home, "019a52c4-7f0e-7d13-8a55-3b1f6f2f9c21", BILLING, 21, LEDGER)
+    _claude(home, "b2a9e0c7-1d44-4f0b-8f64-2f4f0b7a6e55", SHOP, 40, TESTS)
 
 
 CHECKOUT = [
@@ -94,8 +99,12 @@ TESTS = [
 ]
 
 
-def svg(command: str, output: str) -> str:
-    lines = [[Run("$ ", False, True, None), Run(command, True, False, None)], *_lines(output)]
+def svg(steps: Sequence[tuple[str, str]]) -> str:
+    """A terminal in which each of the commands has printed its output."""
+    lines: list[list[Run]] = []
+    for command, output in steps:
+        prompt = [Run("$ ", False, True, None), Run(command, True, False, None)]
+        lines += [*([[]] if lines else []), prompt, *_lines(output)]
     width = round(COLUMNS * CHARACTER + 2 * MARGIN)
     height = BAR + len(lines) * LINE + MARGIN
     dots = "".join(
@@ -107,7 +116,7 @@ def svg(command: str, output: str) -> str:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(command)}">\n'
+        f'viewBox="0 0 {width} {height}" role="img" aria-label={quoteattr(steps[0][0])}>\n'
         f'<rect width="{width}" height="{height}" rx="8" fill="{BACKGROUND}"/>\n{dots}\n'
         f'<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" '
         f'font-size="{SIZE}">\n{rows}\n</g>\n</svg>\n'
@@ -157,10 +166,15 @@ def _runs(line: str) -> Iterator[Run]:
             yield Run(piece, "1" in style, "2" in style, colour)
 
 
-def _recall(home: Path, words: list[str]) -> str:
+def recall(home: Path, words: list[str]) -> str:
     """The output of `recall` on a terminal."""
-    # Relative paths, wherever the temporary folder is: sessions' ids are made from them.
-    environment = {
+    return with_shown_times(run_in_terminal([str(RECALL), *words], home, environment_of(home)))
+
+
+def environment_of(home: Path) -> dict[str, str]:
+    """The environment variables for this home."""
+    # Relative paths, because sessions' ids are hashes of them and must not change with the folder.
+    return {
         "HOME": HOME,
         "CLAUDE_CONFIG_DIR": ".claude",
         "CODEX_HOME": ".codex",
@@ -168,14 +182,25 @@ def _recall(home: Path, words: list[str]) -> str:
         "NAVI_CONFIG": str(home / "config.toml"),
         "RECALL_DATA_DIR": str(home / "data"),
         "XDG_CONFIG_HOME": str(home / "config"),
-        "COLUMNS": str(COLUMNS),
         "LC_ALL": "C.UTF-8",
-        "TZ": "UTC",
-        "TERM": "xterm-256color",
     }
+
+
+def with_shown_times(text: str) -> str:
+    """The text with its times shifted as if it were `SHOWN_NOW`."""
+    return _TIME.sub(_shown_time, text)
+
+
+def run_in_terminal(command: list[str], folder: Path, environment: Mapping[str, str]) -> str:
+    """What a command prints on a terminal, without its progress on standard error."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [RECALL, *words], cwd=home, env=environment, stdout=theirs, stderr=subprocess.PIPE
+        command,
+        cwd=folder,
+        env={**environment, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "TZ": "UTC"},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
     )
     os.close(theirs)
     output = b"".join(_read(ours))
@@ -183,7 +208,7 @@ def _recall(home: Path, words: list[str]) -> str:
     _, errors = process.communicate()
     if process.returncode:
         raise RuntimeError(errors.decode())
-    return _TIME.sub(_shown_time, output.decode().replace("\r\n", "\n"))
+    return output.decode().replace("\r\n", "\n")
 
 
 def _shown_time(match: re.Match[str]) -> str:

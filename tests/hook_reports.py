@@ -16,4 +16,4 @@ def hook_report(
     dialect = vendors()[driver].hooks()
     assert dialect is not None
     values = {"hook_event_name": event, "session_id": session_id, "cwd": "/work", **fields}
-    return dialect.report(dialect.fields.model_validate(values), emitted_at)
+    return dialect.report(dialect.hook_class.model_validate(values), emitted_at)

@@ -17,7 +17,7 @@ from navi.live.model.input import Admission, NewInput
 from navi.live.model.message import Message
 from navi.live.model.session import Session
 from navi.live.runtime.app import Navi, due_kinds
-from navi.live.store.due.contract import next_instants, next_of_each
+from navi.live.store.due.contract import next_instants_query, next_of_each
 from tests.hand_clock import HandClock
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,7 +67,7 @@ class World:
                     return
 
     async def _instants(self) -> list[datetime]:
-        query = next_instants(due_kinds(self.navi.settings))
+        query = next_instants_query(due_kinds(self.navi.settings))
         return list((await self.navi.store.transact(next_of_each, query)).values())
 
     async def until(self, look: Callable[[], Awaitable[Result]]) -> Result:

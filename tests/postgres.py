@@ -21,7 +21,7 @@ import time
 import uuid
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import psycopg
 
@@ -85,6 +85,12 @@ class PostgresServer:
             connection.execute(order.encode())
         return self.url(name)
 
+    def drop_database(self, url: str) -> None:
+        """Delete the database of this URL, and end the connections to it."""
+        name = urlsplit(url).path.removeprefix("/")
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
     def kill(self) -> None:
         """Stop at once, as a crash would: no checkpoint, every connection cut."""
         self._end(signal.SIGQUIT)
@@ -120,6 +126,7 @@ class PostgresServer:
             "unix_socket_permissions": "0700",
             "fsync": "on" if self._fsync else "off",
             "max_connections": "200",
+            "max_wal_size": "128MB",
             "shared_buffers": self._shared_buffers,
             "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",

@@ -7,6 +7,7 @@ or looks like one to a scanner.
 from __future__ import annotations
 
 import base64
+import html
 import json
 import random
 import string
@@ -262,6 +263,18 @@ def keys() -> None:
 
 for _make in (vendors, headers, commands, files, keys):
     _make()
+
+
+def is_readable(sample: Sample, text: str) -> bool:
+    """Whether a recognisable part of the secret can be read, however it is escaped."""
+    secret = sample.secret
+    half = len(secret) // 2
+    pieces = {secret} if len(secret) < 16 else {secret[half : half + 12], secret[-12:]}
+    return any(
+        form in text
+        for piece in pieces
+        for form in {piece, json.dumps(piece)[1:-1], html.escape(piece)}
+    )
 
 
 HARMLESS = [

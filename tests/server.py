@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,8 @@ import httpx2
 from websockets.asyncio.client import connect
 
 READY = "Navi is ready: "
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""No test speaks TLS, and loading the machine's certificates takes longer than most requests."""
 NAVI = (sys.executable, "-m", "navi.cli.navi.main")
 
 
@@ -28,16 +31,18 @@ class ServerProcess:
         database_url: str | None = None,
         settings: Mapping[str, str] = {},
         command: Sequence[str] = NAVI,
+        arguments: Sequence[str] = ("--port", "0"),
     ) -> None:
         self.home = home
         self.database_url = database_url or f"sqlite:///{home / 'navi' / 'navi.sqlite3'}"
-        self._command = command
+        self._command = [*command, "serve", "--no-open", *arguments]
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("NAVI_")
         }
         environment |= {
             "HOME": str(home),
             "NAVI_HOME": str(home / "navi"),
+            "NAVI_MODEL": "scripted",
             # Off by default: few tests need this extra process beside the server.
             "NAVI_INDEX_FOLLOW": "false",
             **settings,
@@ -57,7 +62,7 @@ class ServerProcess:
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*self._command, "serve", "--port", "0", "--no-open"],
+                self._command,
                 env=self.environment,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
@@ -83,11 +88,25 @@ class ServerProcess:
 
     def stop(self) -> int:
         """Like Ctrl-C."""
-        self.process.send_signal(signal.SIGINT)
+        return self.end(signal.SIGINT)
+
+    def end(self, number: signal.Signals) -> int:
+        """Signal only the server itself, as systemd does with KillMode=process."""
+        self.process.send_signal(number)
         return self._reap()
 
     def client(self, *, timeout: float = 30.0) -> Client:
         return Client(self.address, self.token, timeout)
+
+    def stranger(self, headers: Mapping[str, str] = {}) -> httpx2.AsyncClient:
+        """Somebody without a token, such as a browser before its login."""
+        return httpx2.AsyncClient(
+            base_url=self.address,
+            headers=dict(headers),
+            timeout=30,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
+        )
 
     def log(self) -> str:
         return (self.home / "server.log").read_text()
@@ -118,7 +137,11 @@ class Client:
         self.address = address
         self.headers = {"Authorization": f"Bearer {token}"}
         self.http = httpx2.AsyncClient(
-            base_url=address, headers=self.headers, timeout=timeout, trust_env=False
+            base_url=address,
+            headers=self.headers,
+            timeout=timeout,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
         )
 
     async def call(self, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:

@@ -15,9 +15,10 @@ from navi.live.model.message import drafts_of
 from navi.live.model.session import Session
 from navi.live.model.turn import Ending, Outcome, Turn
 from navi.live.store import input_queue, sessions, turns
-from navi.live.store.due.contract import Claimed, DueKind, next_instants, next_of_each
+from navi.live.store.due.contract import Claimed, DueKind, next_instants_query, next_of_each
 from navi.live.store.engine.transactions import Store
 
+OK = Ending(Outcome.OK)
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
@@ -45,7 +46,7 @@ class World:
         new = NewInput(**{"id": new_id(), "session_id": session.id, "text": text, **fields})
         return await self.store.transact(input_queue.admit, new, self.later())
 
-    async def begin(self, session: Session, owner: str = "me") -> turns.Begun | None:
+    async def begin(self, session: Session, owner: str = "me") -> turns.TurnStart | None:
         now = self.later()
         return await self.store.transact(
             turns.begin,
@@ -53,7 +54,7 @@ class World:
             turns.Claim(new_id(), owner, now + timedelta(seconds=15), now),
         )
 
-    async def begun(self, session: Session, text: str = "hello", **fields: Any) -> turns.Begun:
+    async def begun(self, session: Session, text: str = "hello", **fields: Any) -> turns.TurnStart:
         await self.admit(session, text, **fields)
         begun = await self.begin(session)
         assert begun is not None
@@ -64,9 +65,15 @@ class World:
         begun = await self.begun(session, text, **fields)
         await self.finish(begun.turn, *happened)
 
-    async def finish(self, turn: Turn, *happened: TurnEvent, counted: int = 0) -> None:
-        """End a turn successfully; `counted` of its events are stored already."""
-        ending, usage, drafts = Ending(Outcome.OK), Usage(10, 5, 100, 20), drafts_of(happened)
+    async def finish(
+        self,
+        turn: Turn,
+        *happened: TurnEvent,
+        counted: int = 0,
+        ending: Ending = OK,
+    ) -> None:
+        """End a turn; `counted` of its events are stored already."""
+        usage, drafts = Usage(10, 5, 100, 20), drafts_of(happened)
         now = self.later()
         await self.store.transact(turns.finish, turn, counted, happened, drafts, ending, usage, now)
 
@@ -84,7 +91,7 @@ async def store_world(url: str) -> AsyncIterator[World]:
 
 async def earliest(store: Store, kind: DueKind) -> datetime | None:
     """When the next row of that kind is due."""
-    instants = await store.transact(next_of_each, next_instants([kind]))
+    instants = await store.transact(next_of_each, next_instants_query([kind]))
     return instants.get(0)
 
 

@@ -1,12 +1,12 @@
-"""How late due work fires with a million rows pending: Navi beside other schedulers.
+"""How late due work fires with a million rows pending: Navi compared with other schedulers.
 
 __main__.py    the command: `python -m benchmarks.clock`
-plan.py        how much of everything is measured
+plan.py        the sizes and durations of a run
 stage.py       a fresh database for each contestant, and the process it runs in
 peers.py       the environment of the other schedulers, from peers.txt
 contestant.py  the process: one scheduler goes through the course
-course.py      the course: idle, many due at once, due one after the other
-sleeper.py     how late the machine itself is, measured beside each round
-contestants/   Navi and its peers, each as the course sees it
-report.py      the table, the ratios and the bars
+course.py      the course: idle, many jobs due at once, jobs due one after the other
+sleeper.py     how late the machine itself is, measured during each round
+contestants/   Navi and its peers, behind one interface
+report.py      the tables of figures and goals
 """

@@ -30,8 +30,8 @@ EXPLANATION = (
     "burst: {burst:,} due at the same instant; spread: {spread_per_second} a second, one after "
     "the other.\nLateness counts from the due instant: Navi's to the moment its input is stored "
     "and may be\ndelivered, a peer's to the moment its job, which does nothing, "
-    "runs.\nsleep p99: how late a process was, in the same rounds of the spread, that only slept "
-    "until each\ninstant; stolen: what other machines of the same host took of one core meanwhile."
+    "runs.\nsleep p99: in the same rounds of the spread, how late a process was that only slept "
+    "until\neach instant; stolen: the share of one core that other machines of the same host took."
 )
 
 
@@ -70,7 +70,7 @@ def _plans(arguments: argparse.Namespace) -> list[Plan]:
 
 
 def _measure(arguments: argparse.Namespace, plans: Sequence[Plan], results: list[Result]) -> bool:
-    """Whether every contestant gave figures."""
+    """Add the results, and return whether every contestant has one."""
     has_all = True
     for plan in plans:
         for entry in _entries(arguments.store, arguments.peers):
@@ -98,14 +98,14 @@ def _entries(store: str, peers: Sequence[str]) -> list[Entry]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.clock",
-        description="How late what is due comes, with many others pending: Navi beside others.",
+        description="How late due work fires with many rows pending: Navi and other schedulers.",
     )
     parser.add_argument("--store", choices=[*STORES, "both"], default="both")
     parser.add_argument("--quick", action="store_true", help="few pending rows, one round")
     parser.add_argument(
         "--smallest",
         action="store_true",
-        help="only to see that it works: the figures mean nothing",
+        help="only to check that it works: the figures mean nothing",
     )
     parser.add_argument(
         "--pending", type=_numbers, help="how many rows are pending, e.g. 100000,1000000"

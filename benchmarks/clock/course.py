@@ -1,4 +1,4 @@
-"""The course: what every contestant goes through, in its own process, in real time.
+"""The course: the same measurements for every contestant, in its own process, in real time.
 
 Used with Navi's environment and with the peers', so it needs nothing but psutil.
 """
@@ -50,7 +50,7 @@ class Contestant(Protocol):
     async def schedule(self, jobs: Sequence[Job]) -> None: ...
 
     async def tidy(self) -> None:
-        """Forget the jobs that were admitted, so that every round begins alike."""
+        """Remove the jobs that were admitted, so that every round begins alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ class Heat:
 
     lateness_ms: list[float]
     missing: int
-    """How many had not been admitted when patience ran out."""
+    """How many were not admitted before the timeout."""
     doubled: int
     per_second: float
     """Admitted jobs divided by the time from the first due instant to the last admission."""
     machine_ms: list[float]
-    """How late a process was that only slept until each of the instants."""
+    """How late a process was that only slept until each due instant."""
     stolen: float
-    """What others took of this virtual machine's processors meanwhile, as a share of one core."""
+    """The processor time that other virtual machines took meanwhile, as a share of one core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Course:
         self._expected = 0
 
     async def run(self) -> NoReturn:
-        """Write the result as JSON and end at once: the database is thrown away anyway."""
+        """Write the result as JSON and exit at once: the database is deleted anyway."""
         plan = self._plan
         started_at = time.monotonic()
         await self._contestant.load(plan.pending)
@@ -131,7 +131,7 @@ class Course:
         begun_at, stolen_before = time.monotonic(), _stolen_seconds()
         sleeper = await _sleeper(sorted({base + offset for offset in offsets}))
         with suppress(TimeoutError):
-            async with asyncio.timeout(left + max(offsets) + self._plan.patience_seconds):
+            async with asyncio.timeout(left + max(offsets) + self._plan.timeout_seconds):
                 await self._complete.wait()
         stolen = (_stolen_seconds() - stolen_before) / (time.monotonic() - begun_at)
         machine_ms = json.loads((await sleeper.communicate())[0])

@@ -1,4 +1,4 @@
-"""How much of everything is measured."""
+"""The sizes and durations of a run."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one contestant goes through. Handed to its process as JSON."""
+    """The measurements of one contestant. Passed to its process as JSON."""
 
     pending: int
-    """How many are scheduled for a far day and stay that way."""
+    """How many jobs are scheduled for a distant day and never come due."""
     rounds: int
-    """How often burst and spread are repeated; their figures are the median of the rounds: a disk
-    that stalls once must not be taken for the work."""
+    """How often burst and spread are repeated. The figures are the median of the rounds, so that
+    a disk that stalls once does not count."""
     burst: int
-    """How many are due at the same instant."""
+    """How many jobs are due at the same instant."""
     spread_per_second: int
     spread_seconds: int
     idle_seconds: float
     """0 leaves it out."""
     lead_seconds: float
-    """How long before their time the due ones are scheduled."""
-    patience_seconds: float
-    """How long after their time they are waited for."""
+    """How long before they are due the jobs are scheduled."""
+    timeout_seconds: float
+    """How long to wait for jobs after they are due."""
 
 
 BURST = 1000
@@ -42,7 +42,7 @@ def full_plan(pending: int, *, with_idle: bool) -> Plan:
         spread_seconds=10,
         idle_seconds=20.0 if with_idle else 0.0,
         lead_seconds=12.0,
-        patience_seconds=40.0,
+        timeout_seconds=40.0,
     )
 
 
@@ -52,7 +52,7 @@ def quick_plan(pending: int) -> Plan:
         rounds=1,
         spread_seconds=2,
         idle_seconds=3.0,
-        patience_seconds=15.0,
+        timeout_seconds=15.0,
     )
 
 
@@ -65,5 +65,5 @@ def smallest_plan(pending: int) -> Plan:
         spread_seconds=1,
         idle_seconds=0.5,
         lead_seconds=4.0,
-        patience_seconds=60.0,
+        timeout_seconds=60.0,
     )

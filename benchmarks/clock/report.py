@@ -1,4 +1,4 @@
-"""The table, the ratios and the bars."""
+"""The table of figures, and that of the goals (bars)."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Result:
     burst: Spread
     per_second: float
     is_complete: bool
-    """False if patience ran out: then the figures are only the least they can be."""
+    """False after a timeout. Then the real figures are at least as high."""
     doubled: int
     spread: Spread | None
     machine: Spread | None
-    """How late a process was, in the same rounds of the spread, that only slept."""
+    """How late a process that only slept was, in the same rounds of the spread."""
     stolen: float | None
-    """What other machines took of the processors in those rounds, as a share of one core."""
+    """The processor time that other machines took in those rounds, as a share of one core."""
     idle: float | None
     idle_database: float | None
 
@@ -87,7 +87,7 @@ def result_of(entry: Entry, plan: Plan, measured: dict[str, Any]) -> Result:
 
 
 def bars(results: Sequence[Result]) -> list[Bar]:
-    """The bars at the largest number of pending rows that was measured."""
+    """The goals (bars), at the largest number of pending rows that was measured."""
     most = max((result.pending for result in results), default=0)
     by_name = {(result.name, result.store): result for result in results if result.pending == most}
     made = [_ratio_bar(by_name, peer, store, wanted) for peer, store, wanted in RATIOS]
@@ -122,8 +122,8 @@ def table(results: Sequence[Result]) -> str:
 
 def bars_table(results: Sequence[Result]) -> str:
     most = max((result.pending for result in results), default=0)
-    note = "" if most >= MILLION else f" (the bars are meant for {MILLION:,})"
-    heads = (f"bars at {most:,} pending{note}", "wanted", "found", "")
+    note = "" if most >= MILLION else f" (the goals are for {MILLION:,})"
+    heads = (f"goals at {most:,} pending{note}", "goal", "measured", "")
     lines = [
         (bar.what, bar.wanted, bar.value, VERDICTS[bar.is_met] or "not measured")
         for bar in bars(results)
@@ -133,7 +133,7 @@ def bars_table(results: Sequence[Result]) -> str:
 
 def _spread(heat: dict[str, Any], plan: Plan) -> Spread:
     """A job not admitted in time counts as late as the timeout."""
-    return spread_of([*heat["lateness_ms"], *[plan.patience_seconds * 1000] * heat["missing"]])
+    return spread_of([*heat["lateness_ms"], *[plan.timeout_seconds * 1000] * heat["missing"]])
 
 
 def _ratio_bar(by_name: dict[tuple[str, str], Result], peer: str, store: str, wanted: float) -> Bar:

@@ -1,7 +1,7 @@
-"""A process that only sleeps: how late it wakes at each instant is the machine's own lateness.
+"""A process that only sleeps. How late it wakes is the machine's own lateness.
 
-`python -m benchmarks.clock.sleeper < INSTANTS`, seconds since 1970 as a JSON list; prints how many
-milliseconds late it was at each, as one.
+`python -m benchmarks.clock.sleeper < INSTANTS` reads a JSON list of instants, in seconds since
+1970. It prints a JSON list of how many milliseconds late it woke at each.
 """
 
 from __future__ import annotations

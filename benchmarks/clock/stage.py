@@ -45,7 +45,7 @@ ENTRIES = (
 
 
 def perform(entry: Entry, plan: Plan, directory: Path, under: str) -> dict[str, Any]:
-    """Let the contestant go through the course and return what was measured."""
+    """Run the contestant through the course and return the measurements."""
     python = peers_python() if entry.is_peer else Path(sys.executable)
     with _database(entry.store, directory) as (url, pid):
         arguments = [entry.module, url, json.dumps(asdict(plan)), str(pid or "")]

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.memory`: measure, and print one table."""
+"""`python -m benchmarks.memory`: measures everything and prints one table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.common import end_children, say, say_machine
-from benchmarks.memory import commands, indexing, rivals, searching
+from benchmarks.memory import commands, hybrid, indexing, rivals, searching
 from benchmarks.memory.figures import Row, table
 from benchmarks.memory.home import BUILD, home
 from benchmarks.memory.stage import Stage, stage
@@ -54,6 +54,7 @@ PARTS: dict[str, Measure] = {
     "full": indexing.measure_full,
     "nothing": indexing.measure_nothing,
     "search": searching.measure,
+    "hybrid": hybrid.measure,
     "commands": commands.measure,
     "grown": _grown,
     "peers": rivals.measure,
@@ -63,21 +64,25 @@ PARTS: dict[str, Measure] = {
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.memory",
-        description="Measure the index, searches and commands of recall, beside its peers.",
+        description="Measure the index, searches and commands of recall and of its peers.",
     )
     parser.add_argument(
         "--size",
         type=int,
         default=500,
         metavar="MB",
-        help="of transcripts: 5 to see that it works, 50, 500 (default), 2000, or 3200, which is "
-        "more than a million messages",
+        help="size of the transcripts: 5 to check that it works, 50, 500 (default), 2000, or 3200, "
+        "which is more than a million messages",
     )
     parser.add_argument(
-        "--only", action="append", choices=PARTS, help="one part; may be given again"
+        "--only", action="append", choices=PARTS, help="measure only this part; may be repeated"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the transcripts (default: 1)")
-    parser.add_argument("--rounds", type=int, help="of the full index (default: 2, 1 at 2000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the transcripts (default: 1)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        help="how often to build the full index (default: 2, 1 from 2000 MB on)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()
 

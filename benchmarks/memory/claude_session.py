@@ -1,4 +1,4 @@
-"""Sessions as Claude Code writes them: 2.1.325, and 2.1.70, which keeps no copies of requests."""
+"""Sessions in the format of Claude Code 2.1.325, or of 2.1.70, which has no copies of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions as Codex writes them: 0.166 with numbered lines and token records, and 0.145."""
+"""Sessions in the format of Codex 0.166, with numbered lines and token records, or of 0.145."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class CodexSession(Session):
         self._put_message("assistant", "output_text", message)
 
     def _call(self) -> tuple[str, str | None]:
-        """The call's id, and its command if it is one."""
+        """The call's id, and its command if it runs one."""
         self.truth.tool_calls += 1
         id = f"call_{self.hex()}"
         if self.random.random() < 0.75:

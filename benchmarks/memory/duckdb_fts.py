@@ -1,8 +1,8 @@
-"""DuckDB's full-text extension over rows of a Parquet file; runs in the peers' environment.
+"""Searches rows of a Parquet file with DuckDB's full-text extension, in the peers' environment.
 
-Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are split as
-recall splits them: no stemming, no stop words, digits kept. It has no phrase search, so all words
-of a phrase must be in the row.
+Reads `{kind: [query]}` from standard input, writes `{kind: [milliseconds]}`. Words are split as in
+recall: no stemming, no stop words, digits kept. There is no phrase search, so a row must only have
+all the words of a phrase.
 """
 
 import json
@@ -11,7 +11,7 @@ import tempfile
 import time
 
 import duckdb
-import duckdb_extension_fts  # type: ignore[import-not-found]  # only there
+import duckdb_extension_fts  # type: ignore[import-not-found]  # only in that environment
 
 
 def main() -> None:
@@ -32,9 +32,9 @@ def main() -> None:
 
 
 def load(connection: duckdb.DuckDBPyConnection) -> None:
-    place = duckdb_extension_fts.__path__[0]
+    package = duckdb_extension_fts.__path__[0]
     row = connection.execute(
-        "SELECT file FROM glob(?)", [f"{place}/extensions/**/fts.duckdb_extension"]
+        "SELECT file FROM glob(?)", [f"{package}/extensions/**/fts.duckdb_extension"]
     ).fetchone()
     assert row is not None
     connection.execute(f"LOAD '{row[0]}'")

@@ -1,4 +1,4 @@
-"""The rows of the table, and how figures become cells."""
+"""The rows of the table."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from benchmarks.common import VERDICTS
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure, and a peer's in the same run."""
+    """A figure of `recall`, and a peer's from the same run."""
 
     what: str
     value: float
     unit: str
     beside: str = ""
-    """Whose figure stands beside it."""
+    """What it is compared with."""
     beside_value: float | None = None
     goal: str = ""
     is_met: bool | None = None
@@ -32,7 +32,7 @@ class Row:
         return {**asdict(self), "ratio": self.ratio}
 
 
-HEADS = ("", "recall", "beside it", "", "ratio", "goal", "", "")
+HEADS = ("", "recall", "compared with", "", "ratio", "goal", "", "")
 RIGHT = {1, 3, 4}
 
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.memory.floor FOLDER…`: plain `json.loads` over every line, and no more.
+"""`python -m benchmarks.memory.floor FOLDER…`: only runs `json.loads` on every line.
 
 Any reader of these files in plain Python takes at least this long.
 """

@@ -1,19 +1,19 @@
 """A home full of generated transcripts, the same for the same size and seed.
 
-It is generated once and kept in `build/`: generating two gigabytes takes longer than measuring.
+It is generated once and kept in `build/`, because generating takes longer than measuring.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
 
+from benchmarks.common import say
 from benchmarks.memory.claude_session import ClaudeSession
 from benchmarks.memory.codex_session import CodexSession
 from benchmarks.memory.session import Session
@@ -22,13 +22,13 @@ from benchmarks.memory.truth import Truth, read_truth
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "memory"
 VERSION = 1
-"""Raised when the same seed makes other files."""
+"""Increase it when the same seed gives other files."""
 MEGABYTE = 1_000_000
 FEWEST_FILES = 1_000
 MIDDLE_BYTES = 500_000
-"""Of a file, where that makes enough of them."""
+"""The middle size of a file, if that gives enough files."""
 LARGEST_SHARE = 0.05
-"""Of all bytes, in one file."""
+"""The largest share of all bytes in one file."""
 CODEX_SHARE, SUBAGENT_SHARE, TODAY_SHARE = 0.45, 0.05, 0.4
 TORN_SHARE, HALF_SHARE = 0.02, 0.02
 
@@ -54,19 +54,19 @@ class Home:
 
 
 def home(megabytes: int, seed: int) -> Home:
-    place = BUILD / f"home-{megabytes}mb-seed{seed}-v{VERSION}"
-    truth = place / "truth.json"
+    folder = BUILD / f"home-{megabytes}mb-seed{seed}-v{VERSION}"
+    truth = folder / "truth.json"
     if not truth.is_file():
-        print(f"making {megabytes} MB of transcripts in {place} …", file=sys.stderr, flush=True)
-        shutil.rmtree(place, ignore_errors=True)
-        _make(place, megabytes, seed).write(truth)
-    return Home(place / "home", megabytes, seed, read_truth(truth))
+        say(f"generating {megabytes} MB of transcripts in {folder} …")
+        shutil.rmtree(folder, ignore_errors=True)
+        _make(folder, megabytes, seed).write(truth)
+    return Home(folder / "home", megabytes, seed, read_truth(truth))
 
 
-def _make(place: Path, megabytes: int, seed: int) -> Truth:
+def _make(folder: Path, megabytes: int, seed: int) -> Truth:
     truth = Truth()
     sizes = _sizes(megabytes * MEGABYTE, seed)
-    make = partial(_make_file, place / "home", seed)
+    make = partial(_make_file, folder / "home", seed)
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for each in pool.map(make, range(len(sizes)), sizes, chunksize=8):
             truth.add(each)

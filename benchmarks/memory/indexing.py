@@ -1,4 +1,4 @@
-"""Building the index, refreshing it without changes, and after one session has grown."""
+"""Building the index; refreshing it without changes, and after one session has grown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from statistics import median
 from benchmarks.memory.claude_session import ClaudeSession
 from benchmarks.memory.figures import Row
 from benchmarks.memory.home import ROOT, Home
-from benchmarks.memory.process import Command, Ran, run
+from benchmarks.memory.process import Command, RunResult, run
 from benchmarks.memory.stage import Stage
 from benchmarks.memory.truth import Tokens
 
@@ -45,7 +45,7 @@ for top in sys.argv[1:]:
 
 
 def measure_full(stage: Stage) -> list[Row]:
-    """The floor is measured before and after each run, because the machine's load varies."""
+    """The lower bound is measured before and after each run, because the machine's load varies."""
     floors, runs = [_floor(stage)], []
     for _ in range(stage.rounds):
         stage.forget()
@@ -68,7 +68,7 @@ def measure_full(stage: Stage) -> list[Row]:
             f"{truth.passages:,} passages in {truth.files:,} files",
         ),
         Row(
-            "full index: on the clock",
+            "full index: elapsed time",
             wall,
             "s",
             "json.loads, one core",
@@ -110,7 +110,7 @@ def measure_nothing(stage: Stage) -> list[Row]:
 
 
 def measure_grown(stage: Stage, small: Stage) -> list[Row]:
-    """The same with a small index beside it shows whether the cost grows with the index."""
+    """Compares with a small index, to show whether the cost grows with the index."""
     runs, others = _grow(stage), _grow(small)
     taken, beside = [each.seconds for each in runs], [each.seconds for each in others]
     processor = median(each.processor_seconds for each in runs)
@@ -129,7 +129,7 @@ def measure_grown(stage: Stage, small: Stage) -> list[Row]:
     ]
 
 
-def _floor(stage: Stage) -> Ran:
+def _floor(stage: Stage) -> RunResult:
     command: Command = [
         sys.executable,
         "-m",
@@ -146,7 +146,7 @@ def _exactness(stage: Stage) -> list[Row]:
     tokens = Tokens()
     tokens.add(truth.claude)
     tokens.add(truth.codex)
-    wanted = {
+    expected = {
         "messages": truth.messages,
         "tool_calls": truth.tool_calls,
         "input_tokens": tokens.input,
@@ -154,31 +154,31 @@ def _exactness(stage: Stage) -> list[Row]:
         "cache_read_tokens": tokens.cache_read,
         "cache_creation_tokens": tokens.cache_creation,
     }
-    wrong = [name for name, number in wanted.items() if counts[name] != number]
+    wrong = [name for name, number in expected.items() if counts[name] != number]
     return [
         Row(
-            "messages, tool calls and tokens that differ from what was made",
+            "differences in messages, tool calls and tokens",
             len(wrong),
             "",
             goal="0",
             is_met=not wrong,
-            note=", ".join(f"{name} {counts[name]:,}, not {wanted[name]:,}" for name in wrong),
+            note=", ".join(f"{name} {counts[name]:,}, not {expected[name]:,}" for name in wrong),
         )
     ]
 
 
-def _grow(stage: Stage) -> list[Ran]:
-    from navi.memory.index_paths import Places
+def _grow(stage: Stage) -> list[RunResult]:
+    from navi.memory.index_paths import IndexPaths
     from navi.memory.read.search import Search
 
     stage.recall("index")
-    runs: list[Ran] = []
+    runs: list[RunResult] = []
     with _restored(_middle_file(stage.home)) as path:
         for number in range(REPEATED):
             word = f"grown{os.getpid()}x{number}"
             _append(path, word, number)
             runs.append(stage.recall("index"))
-            if not Search(Places(stage.database)).find(word).hits:
+            if not Search(IndexPaths(stage.database)).find(word).hits:
                 raise RuntimeError(f"{word} was appended to {path} and is not found")
     stage.recall("index")
     return runs
@@ -192,7 +192,7 @@ def _middle_file(home: Home) -> Path:
 
 @contextmanager
 def _restored(path: Path) -> Iterator[Path]:
-    """The home is kept for later runs."""
+    """The file, which is restored afterwards, because later runs use the home again."""
     before = path.stat()
     try:
         yield path
@@ -207,7 +207,7 @@ def _append(path: Path, word: str, number: int) -> None:
         session.turn(f"{session.prompt()} {word}")
     data = b"\n".join(session.lines) + b"\n"
     with path.open("ab") as file:
-        # From now on a partial last line is no longer counted as a line.
+        # A line break turns a partial last line into a damaged line.
         file.write(data if path.stat().st_size == 0 or _ends_whole(path) else b"\n" + data)
 
 

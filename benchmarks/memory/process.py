@@ -1,4 +1,4 @@
-"""Run a command, and measure its time, processor time and memory, children included."""
+"""Runs a command and measures its time, processor time and memory, including child processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class CommandFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunResult:
     seconds: float
     processor_seconds: float
-    """Of the process and of every child it waited for."""
+    """Of the process and of all children that it waited for."""
     peak_mb: float
-    """The resident memory of all its processes together, at its highest. 0 if it wasn't watched."""
+    """The highest resident memory of all its processes together; 0 unless `is_watched`."""
     output: str
 
     @property
@@ -43,8 +43,8 @@ def run(
     is_watched: bool = False,
     folder: Path | None = None,
     seconds: float = 600,
-) -> Ran:
-    """Run to the end. `is_watched` samples memory all the time, which slows short commands."""
+) -> RunResult:
+    """Run the command to its end. `is_watched` samples its memory, which slows short commands."""
     started_at = time.perf_counter()
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -72,7 +72,7 @@ def run(
     if process.returncode != 0:
         why = outputs["stderr"].decode(errors="replace")[-2_000:]
         raise CommandFailed(f"{' '.join(map(str, command))}: {process.returncode}: {why}")
-    return Ran(
+    return RunResult(
         seconds=ended_at - started_at,
         processor_seconds=used.ru_utime + used.ru_stime,
         peak_mb=0.0 if watch is None else watch.end(),
@@ -105,7 +105,7 @@ class _Watch:
         self._pid = pid
         self._peak = 0
         self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
         self._thread.start()
 
     def end(self) -> float:
@@ -113,16 +113,16 @@ class _Watch:
         self._thread.join()
         return self._peak / MEGABYTE
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         try:
             process = psutil.Process(self._pid)
             while not self._is_over.wait(SAMPLE_SECONDS):
-                together = 0
+                total = 0
                 for each in (process, *process.children(recursive=True)):
                     try:
-                        together += each.memory_info().rss
+                        total += each.memory_info().rss
                     except psutil.NoSuchProcess:
                         continue
-                self._peak = max(self._peak, together)
+                self._peak = max(self._peak, total)
         except psutil.NoSuchProcess:
             return

@@ -1,4 +1,4 @@
-"""Programs that do some of what `recall` does, on the same files in the same run."""
+"""Other programs with some of `recall`'s features, on the same files in the same run."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.memory.figures import Row
-from benchmarks.memory.peers import PLACE, ccusage, peers
-from benchmarks.memory.process import Command, Ran, run
+from benchmarks.memory.peers import FOLDER, ccusage, peers
+from benchmarks.memory.process import Command, RunResult, run
 from benchmarks.memory.stage import Stage
 from benchmarks.memory.truth import Tokens
 
@@ -33,9 +33,9 @@ def _token_totals(stage: Stage) -> list[Row]:
     program = ccusage()
     if program is None:
         return []
-    mine = _often(lambda: stage.recall("stats", "--json"))
+    mine = _median_run(lambda: stage.recall("stats", "--json"))
     beside: Command = [program, "daily", "--json", "--offline"]
-    theirs = _often(lambda: run(beside, stage.environment), times=2)
+    theirs = _median_run(lambda: run(beside, stage.environment), times=2)
     truth = Tokens()
     truth.add(stage.home.truth.claude)
     truth.add(stage.home.truth.codex)
@@ -60,8 +60,10 @@ def _token_totals(stage: Stage) -> list[Row]:
     )
     note = f"error: recall {our_error:.2%}, ccusage {error:.2%} (worst of four sums)"
     return [
-        _race("token totals, index at hand", mine.seconds, "ccusage", theirs.seconds, note),
-        _race(
+        _compared(
+            "token totals, with an existing index", mine.seconds, "ccusage", theirs.seconds, note
+        ),
+        _compared(
             "token totals: CPU",
             mine.processor_seconds,
             "ccusage",
@@ -72,57 +74,64 @@ def _token_totals(stage: Stage) -> list[Row]:
 
 
 def _sessions(stage: Stage, program: Path) -> list[Row]:
-    """fast-resume keeps an index too. By default it looks for new sessions first."""
-    cache = PLACE / "fast-resume"
+    """fast-resume has an index, too. By default it first looks for new sessions."""
+    cache = FOLDER / "fast-resume"
     shutil.rmtree(cache, ignore_errors=True)
     environment = {**stage.environment, "XDG_CACHE_HOME": str(cache), "XDG_DATA_HOME": str(cache)}
 
-    def theirs(*words: str, is_watched: bool = False) -> Ran:
+    def theirs(*words: str, is_watched: bool = False) -> RunResult:
         return run([program, *words], environment, is_watched=is_watched)
 
     made = theirs("--rebuild", "--json", "--limit", "1", is_watched=True)
     stage.forget()
     mine = stage.recall("index", is_watched=True)
     rows = [
-        _race("full index", mine.seconds, "fast-resume", made.seconds, _what(made), has_goal=False)
+        _compared(
+            "full index",
+            mine.seconds,
+            "fast-resume",
+            made.seconds,
+            _cost_note(made),
+            has_goal=False,
+        )
     ]
     for what, ours, words in (
         ("list of 20 sessions", ("list", "--json", "--limit", "20"), ()),
         ("search, three words", ("search", "--json", WORDS), (WORDS,)),
     ):
-        answered = _often(partial(stage.recall, *ours))
+        answered = _median_run(partial(stage.recall, *ours))
         for name, option in (("fast-resume", ()), ("fast-resume --no-refresh", ("--no-refresh",))):
-            beside = _often(partial(theirs, "--json", "--limit", "20", *option, *words))
+            beside = _median_run(partial(theirs, "--json", "--limit", "20", *option, *words))
             spent = f"CPU {answered.processor_seconds:.3f} s, its {beside.processor_seconds:.3f} s"
-            rows.append(_race(what, answered.seconds, name, beside.seconds, spent))
+            rows.append(_compared(what, answered.seconds, name, beside.seconds, spent))
     return rows
 
 
 def _document(stage: Stage, program: Path) -> list[Row]:
-    """One session as a page: the only thing that claude-code-log and `recall` both do."""
+    """One session as HTML, the only feature that claude-code-log and `recall` share."""
     listed: list[dict[str, Any]] = json.loads(
         stage.recall("list", "--json", "--source", "claude-code", "--limit", "100").output
     )
     session = sorted(listed, key=lambda each: int(each["message_count"]))[len(listed) // 2]
     page = str(stage.data / "page.html")
-    mine = _often(
+    mine = _median_run(
         lambda: stage.recall("export", session["id"], "--format", "html", "--output", page),
         times=3,
     )
     command = [program, "convert", session["source_path"], "--no-cache", "-o", page]
-    theirs = _often(lambda: run(command, stage.environment), times=2)
+    theirs = _median_run(lambda: run(command, stage.environment), times=2)
     what = f"a session of {session['message_count']} messages as HTML"
-    return [_race(what, mine.seconds, "claude-code-log", theirs.seconds)]
+    return [_compared(what, mine.seconds, "claude-code-log", theirs.seconds)]
 
 
-def _often(once: Callable[[], Ran], times: int = REPEATED) -> Ran:
+def _median_run(once: Callable[[], RunResult], times: int = REPEATED) -> RunResult:
     """The median run."""
     once()
-    runs: list[Ran] = sorted((once() for _ in range(times)), key=lambda each: each.seconds)
+    runs: list[RunResult] = sorted((once() for _ in range(times)), key=lambda each: each.seconds)
     return runs[len(runs) // 2]
 
 
-def _race(
+def _compared(
     what: str, mine: float, name: str, theirs: float, note: str = "", *, has_goal: bool = True
 ) -> Row:
     return Row(
@@ -137,7 +146,7 @@ def _race(
     )
 
 
-def _what(made: Ran) -> str:
+def _cost_note(made: RunResult) -> str:
     return f"its CPU {made.processor_seconds:.1f} s, memory {made.peak_mb:.0f} MB"
 
 

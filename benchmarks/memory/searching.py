@@ -1,4 +1,4 @@
-"""Searching the open index, beside DuckDB's own full-text extension over the same rows."""
+"""Searching the open index, compared with DuckDB's full-text extension over the same rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIMES_FASTER = 10
 PEER = Path(__file__).with_name("duckdb_fts.py")
 PEER_SECONDS = 540
 LIMIT = 20
-"""What `recall search` shows."""
+"""As many hits as `recall search` shows."""
 
 
 def measure(stage: Stage) -> list[Row]:
@@ -74,10 +74,10 @@ def _queries(stage: Stage) -> dict[str, list[str]]:
 
 
 def _mine(stage: Stage, queries: dict[str, list[str]]) -> dict[str, list[float]]:
-    from navi.memory.index_paths import Places
+    from navi.memory.index_paths import IndexPaths
     from navi.memory.read.search import Search
 
-    search = Search(Places(stage.database))
+    search = Search(IndexPaths(stage.database))
     for each in queries.values():
         for query in each:
             search.find(query, limit=LIMIT)
@@ -97,7 +97,7 @@ def _milliseconds(search: object, query: str) -> float:
 
 
 def _duckdb(stage: Stage, queries: dict[str, list[str]]) -> dict[str, Sequence[float]]:
-    """The rows go through a Parquet file: another version can't read our database."""
+    """The rows go through a Parquet file, because the peer's version can't read this database."""
     import duckdb
 
     rows = stage.data / "passages.parquet"

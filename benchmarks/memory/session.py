@@ -15,13 +15,13 @@ LATEST = datetime(2026, 11, 1, tzinfo=UTC)
 DAYS = 300
 """How far back the sessions go."""
 HUGE_SHARE, HUGE_OUTPUT = 0.003, 60_000
-"""Of tool results, and their middle size in characters; others are mostly short."""
+"""The share of huge tool results, and their middle size in characters. Others are mostly short."""
 PROJECTS = 40
 HALF_TURN = 8_000
-"""Bytes by which a session is longer than asked for, on average, since turns are whole."""
+"""The average number of bytes beyond the requested size, since turns are written whole."""
 
 quoted = msgspec.json.Encoder().encode
-"""A text as JSON, like the clients write it: letters of all scripts as they are."""
+"""A text as the clients write it in JSON, without escaping letters of other scripts."""
 
 
 def text(value: object) -> str:
@@ -36,7 +36,7 @@ class Session(ABC):
         self.random = random
         self.texts = Texts(seed, random)
         self.is_today = is_today
-        """Written by a client of today, or by one of half a year ago, which says less."""
+        """Whether a current client writes it, or one from half a year ago, which writes less."""
         self.lines: list[bytes] = []
         self.size = 0
         self.truth = Truth()
@@ -46,7 +46,7 @@ class Session(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Write what comes before the first turn."""
+        """Write the lines before the first turn."""
 
     @abstractmethod
     def turn(self, prompt: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.memory.home import BUILD, Home
-from benchmarks.memory.process import Ran, run
+from benchmarks.memory.process import RunResult, run
 
 FOREIGN = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "NAVI_HOME", "NAVI_CONFIG", "RECALL_DB_PATH")
 RECALL = Path(sys.executable).with_name("recall")
@@ -28,9 +28,9 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing of the user's own: a private home, index and settings.
+        """A private home, index and settings, without anything of the user's own.
 
-        Nor PYTHONDONTWRITEBYTECODE, with which Python would compile modules for every command.
+        PYTHONDONTWRITEBYTECODE is left out, because Python would compile modules for each command.
         """
         kept = {
             name: value
@@ -40,7 +40,7 @@ class Stage:
         data = str(self.data)
         return {**kept, "HOME": str(self.home.path), "RECALL_DATA_DIR": data, "LC_ALL": "C.UTF-8"}
 
-    def recall(self, *words: str, is_watched: bool = False) -> Ran:
+    def recall(self, *words: str, is_watched: bool = False) -> RunResult:
         return run([RECALL, *words], self.environment, is_watched=is_watched)
 
     def forget(self) -> None:

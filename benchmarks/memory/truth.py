@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 PHRASES = 400
-"""Kept for searching: stretches of texts that are really there."""
+"""How many phrases from the texts to keep for searches."""
 
 
 @dataclass(slots=True)
 class Tokens:
-    """Counted like the index: input without cached tokens."""
+    """Counted as in the index: input without cached tokens."""
 
     input: int = 0
     output: int = 0
@@ -33,10 +33,10 @@ class Truth:
     bytes: int = 0
     lines: int = 0
     torn_lines: int = 0
-    """In the middle of a file; a half last line is none of them, for it may still be written."""
+    """In the middle of a file. A partial last line doesn't count: it may still be completed."""
     prompts: int = 0
     messages: int = 0
-    """What `recall show` would show as one: prompts, and answers with all their blocks."""
+    """As in `recall show`: prompts, and answers with all their blocks."""
     thoughts: int = 0
     tool_calls: int = 0
     commands: int = 0

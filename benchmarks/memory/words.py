@@ -1,6 +1,6 @@
 """Texts like those of transcripts: English with Zipf's law, code, paths, commands and their output.
 
-Everything comes from the `Random` that is passed in, so that a seed makes the same texts again.
+Everything comes from the `Random` that is passed in, so a seed always gives the same texts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from itertools import accumulate
 from random import Random
 
 VOCABULARY = 120_000
-"""So many different words are in a few hundred megabytes of mixed English and code."""
+"""About as many different words as a few hundred megabytes of mixed English and code have."""
 EXPONENT = 1.05
 SLOTS_BITS = 20
-"""A word's share of the slots is its probability: one look instead of a search."""
+"""A word's share of the slots is its probability, so one look-up finds a random word."""
 SYLLABLES = """
 ba be bi bo bu ca ce ci co cu da de di do du fa fe fi fo ga ge go ha he hi ho ja jo
 ka ke ki ko la le li lo lu ma me mi mo mu na ne ni no nu pa pe pi po pu ra re ri ro
@@ -75,7 +75,7 @@ class Texts:
         ]
 
     def sentences(self, count: int) -> str:
-        """This many words, as prose."""
+        """About this many words, as sentences."""
         words, random, place, sentences = self.words(count), self._random.random, 0, []
         while place < count:
             end = place + 5 + int(random() * 18)

@@ -2,5 +2,5 @@
 
 commands.py    `sm` as a command: a new process each time
 deliveries.py  from sending a message to the turn that it begins, for each driver
-idle.py        what live sessions cost while idle
+idle.py        the cost of live sessions that do nothing
 """

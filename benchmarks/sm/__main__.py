@@ -1,4 +1,4 @@
-"""`python -m benchmarks.sm`: measure, and print one table."""
+"""`python -m benchmarks.sm`: measures everything and prints one table."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def main() -> None:
     with work_folder() as folder:
         try:
             for kind in stores_of(options.store):
-                with stores(kind, folder / kind) as these:
-                    rows += asyncio.run(_measure(these, options))
+                with stores(kind, folder / kind) as store:
+                    rows += asyncio.run(_measure(store, options))
             if options.agents:
                 rows += asyncio.run(agents.measure(3 if options.quick else 10))
         finally:
             print(table(rows))
 
 
-async def _measure(these: Stores, options: argparse.Namespace) -> list[Row]:
+async def _measure(store: Stores, options: argparse.Namespace) -> list[Row]:
     repeated = 10 if options.quick else 50
     seconds = 5 if options.quick else 30
     rows: list[Row] = []
-    with these.server() as server:
-        rows += await asyncio.to_thread(commands.measure, server, these.kind, repeated)
+    with store.server() as server:
+        rows += await asyncio.to_thread(commands.measure, server, store.kind, repeated)
         for driver in options.driver or ["scripted"]:
-            rows += await deliveries.measure(server, these.kind, driver, repeated)
+            rows += await deliveries.measure(server, store.kind, driver, repeated)
     for driver in options.driver or ["scripted"]:
-        with these.server() as server:
-            rows += await idle.measure(server, these.kind, driver, options.sessions, seconds)
+        with store.server() as server:
+            rows += await idle.measure(server, store.kind, driver, options.sessions, seconds)
     return rows
 
 
@@ -46,7 +46,7 @@ def _options() -> argparse.Namespace:
         description="Measure `sm` as a command, deliveries, and live sessions that do nothing.",
     )
     parser.add_argument("--store", choices=[*STORES, "both"], default="sqlite")
-    parser.add_argument("--driver", action="append", help="which drivers; may be given again")
+    parser.add_argument("--driver", action="append", help="which driver to use; may be repeated")
     parser.add_argument("--agents", action="store_true", help="also real Claude Code and Codex")
     parser.add_argument("--sessions", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="less of everything")

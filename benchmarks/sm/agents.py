@@ -1,7 +1,8 @@
 """From sending a message to a real agent to the request to its model.
 
-That is the whole way: admitted, delivered, client started or text typed, prompt built. The models
-are a stand-in on this machine, which notes the moment; `make test` installs the agents.
+This includes every step: the message is admitted and delivered, the client starts or its text is
+typed, and the prompt is built. A local stand-in for the models records the time of the request.
+`make test` installs the agents.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.acceptance.clients.world import World, make_world
 from tests.acceptance.contract.conftest import finished
 from tests.server import Client
 
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 
 
 async def measure(repeated: int) -> list[Row]:
@@ -46,11 +47,11 @@ async def _deliveries(
     taken = []
     for number in range(repeated + 1):
         gate = f"{name} {number}"
-        # Already open: it only records when it was reached.
+        # The gate is open: it only records when the request arrived.
         world.models.gates[gate].set()
         started_at = time.perf_counter()
         await client.say(session_id, f"[[wait: {gate}]] [[say: x]]")
-        await asyncio.to_thread(world.models.reached[gate].wait, PATIENCE_SECONDS)
+        await asyncio.to_thread(world.models.reached[gate].wait, TIMEOUT_SECONDS)
         taken.append((time.perf_counter() - started_at) * 1000)
         await finished(client, session_id, turns=number + 1)
     await client.call("POST", f"/sessions/{session_id}/kill")

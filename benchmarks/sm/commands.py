@@ -50,7 +50,7 @@ def measure(server: ServerProcess, store: str, repeated: int) -> list[Row]:
 
 
 def _hook(server: ServerProcess, event: str, repeated: int) -> Spread:
-    """The hook as a person's agent runs it and waits for it."""
+    """The time of a hook, run in the same way as by a person's agent."""
     environment = {**os.environ, "NAVI_URL": server.address, "NAVI_TOKEN": server.token}
     environment.pop("NAVI_SESSION_ID", None)
     command = ["/bin/sh", "-c", hook_command("claude_code", server.address)]

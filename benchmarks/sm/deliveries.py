@@ -1,4 +1,4 @@
-"""From sending a message to the turn that it begins, as a watcher on a socket sees it."""
+"""From sending a message to the turn that it begins, measured on a watching socket."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ async def _joined(client: Client, driver: str, repeated: int) -> list[float]:
         for number in range(repeated):
             await client.say(session_id, LONG)
             await _until(socket, "stream_start")
-            for place in range(20):
-                input_id = f"{session_id}-{number}-{place}"
+            for position in range(20):
+                input_id = f"{session_id}-{number}-{position}"
                 await client.say(session_id, "x", sender_session_id=sender, input_id=input_id)
             started_at = time.perf_counter()
             await client.call("POST", f"/sessions/{session_id}/stop")

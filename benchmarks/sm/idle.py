@@ -1,4 +1,4 @@
-"""What live sessions cost while idle. Each has had a turn, and has a status and reminders."""
+"""The cost of live sessions that do nothing. Each has had a turn, a status and a reminder."""
 
 from __future__ import annotations
 

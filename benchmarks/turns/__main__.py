@@ -1,4 +1,4 @@
-"""`python -m benchmarks.turns`: measure, and print one table."""
+"""`python -m benchmarks.turns`: measures everything and prints one table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.turns.figures import Row, table
 from benchmarks.turns.plan import FULL, QUICK, Plan
 from benchmarks.turns.stores import Stores, stores
 
-SOCKETS_AND_SOME = 4096
+OPEN_FILES = 4096
 
 
 def main() -> None:
@@ -43,19 +43,19 @@ def main() -> None:
 async def _measure(
     kind: str, directory: Path, plan: Plan, parts: set[str], rows: list[Row]
 ) -> None:
-    with stores(kind, directory) as these:
+    with stores(kind, directory) as store:
         for part in PARTS:
             if part in parts:
                 started_at = time.monotonic()
-                rows += await PARTS[part](plan, these)
+                rows += await PARTS[part](plan, store)
                 say(f"{kind}: {part} measured in {time.monotonic() - started_at:.0f} s")
 
 
-async def _inputs(plan: Plan, these: Stores) -> list[Row]:
-    with these.server() as server:
+async def _inputs(plan: Plan, store: Stores) -> list[Row]:
+    with store.server() as server:
         return [
-            *await overhead.measure(plan, these, server),
-            *await admissions.measure(plan, these, server),
+            *await overhead.measure(plan, store, server),
+            *await admissions.measure(plan, store, server),
         ]
 
 
@@ -74,7 +74,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--store", choices=[*STORES, "both"], default="both")
     parser.add_argument("--quick", action="store_true", help="less of everything, in half a minute")
     parser.add_argument(
-        "--only", action="append", choices=PARTS, help="one part; may be given again"
+        "--only", action="append", choices=PARTS, help="measure only this part; may be repeated"
     )
     parser.add_argument(
         "--directory",
@@ -97,8 +97,8 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
 def _raise_file_limit() -> None:
     """Raise the limit of open files, which servers and watchers inherit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < SOCKETS_AND_SOME:
-        wanted = SOCKETS_AND_SOME if hard == resource.RLIM_INFINITY else min(SOCKETS_AND_SOME, hard)
+    if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
+        wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 

@@ -1,4 +1,4 @@
-"""Inputs admitted per second, into busy sessions, so that admitting is all that happens."""
+"""Inputs admitted per second. The sessions are busy, so that nothing but the admission happens."""
 
 from __future__ import annotations
 

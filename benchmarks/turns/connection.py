@@ -1,7 +1,7 @@
 """A lean HTTP connection.
 
-A full HTTP client takes about a millisecond per request, and twenty of them would keep a core busy
-that the server should have.
+A full HTTP client takes about a millisecond per request. Twenty of them would keep a core busy that
+the server needs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rows of the table, and how figures become cells."""
+"""The rows of the table."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Row:
     goal: str = ""
     is_met: bool | None = None
     beside: str = ""
-    """The same thing without Navi, and how many times as much Navi takes."""
+    """The ratio to the same work without Navi, and that work's figure."""
 
 
-HEADS = ("", "store", "value", "p50 ms", "p99 ms", "goal", "", "beside it")
+HEADS = ("", "store", "value", "p50 ms", "p99 ms", "goal", "", "compared with")
 RIGHT = {2, 3, 4}
 
 

@@ -1,4 +1,4 @@
-"""What the disk, PostgreSQL and pydantic-ai take alone: Navi cannot be faster than that."""
+"""What the disk, PostgreSQL and pydantic-ai cost without Navi: the lower bounds."""
 
 from __future__ import annotations
 

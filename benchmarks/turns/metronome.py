@@ -1,4 +1,4 @@
-"""`navi serve` with an extra driver, `metronome`, whose deltas hold the time they were made.
+"""`navi serve` with an extra driver, `metronome`, whose deltas contain the time they were made.
 
 Everything else is the real server. The monotonic clock is the same in all processes of a machine.
 """
@@ -16,7 +16,7 @@ from navi.live.runtime import app
 
 
 class Metronome(Driver):
-    """Plays the prompt `RATE SECONDS`: RATE deltas a second, each the time it was made."""
+    """For the prompt `RATE SECONDS`, sends RATE deltas a second, each with the time it was made."""
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent | Usage, None]:
         rate, seconds = (float(word) for word in request.prompt.split())

@@ -50,7 +50,7 @@ async def measure(plan: Plan, stores: Stores, server: ServerProcess) -> list[Row
             is_met=overhead.p50 < GOAL_MS if has_goal else None,
             beside=times(overhead.p50, floor.p50, "bare pydantic-ai run"),
         ),
-        Row("  of it: to the answer 202", stores.kind, spread=by_stage["admitted"]),
+        Row("  of it: to the response 202", stores.kind, spread=by_stage["admitted"]),
         Row("  of it: to stream_start", stores.kind, spread=by_stage["stream_start"]),
         Row("  of it: to the first delta", stores.kind, spread=by_stage["stream_delta"]),
         Row(

@@ -1,7 +1,7 @@
 """A bare WebSocket server that sends the metronome's frames: no store, no turns, no replay.
 
-The least that a fan-out costs in this language on this machine. `RATE SECONDS` from any socket
-starts it, for all other sockets.
+Shows the least that a fan-out costs in Python on this machine. A message `RATE SECONDS` from any
+socket starts the frames for all other sockets.
 """
 
 from __future__ import annotations

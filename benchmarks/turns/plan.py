@@ -1,4 +1,4 @@
-"""How much of everything is measured."""
+"""The sizes and durations of a run."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ class Plan:
     rounds: int
     starts: int
     sessions: int
-    """How many sessions with a finished turn the server's memory is measured with."""
+    """How many sessions with a finished turn exist when the server's memory is measured."""
     turns: int
     history_turns: int
-    """How many turns a session with a long past has had."""
+    """How many turns a session with a long history has had."""
     turns_seconds: float
     admission_seconds: float
     stream_seconds: float
     fan_out_rounds: int
-    """Fewer: opening a thousand sockets takes longer than watching them."""
+    """Fewer than `rounds`, because opening a thousand sockets takes longer than watching them."""
     fan_out_sockets: int
     fan_out_rates: tuple[int, ...]
-    """The slow one can be sustained, so that its latency means something."""
+    """A server can sustain the slower rate, so its latency is meaningful."""
     idle_seconds: float
     floor_seconds: float
 

@@ -1,6 +1,6 @@
-"""The processor time of a server.
+"""A server's processor time and memory.
 
-It says more than elapsed time when other programs are running.
+When other programs are running, processor time says more than elapsed time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tests.server import ServerProcess
 
 
 class Stopwatch:
-    """The processor time a process uses from now on."""
+    """Measures the processor time that a process uses after this is created."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)

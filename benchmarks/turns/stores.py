@@ -50,7 +50,7 @@ def stores(kind: str, directory: Path) -> Iterator[Stores]:
     if kind == "sqlite":
         yield Stores(kind, directory, None)
         return
-    # With fsync, unlike in the tests: the cost of reaching the disk belongs to the figures.
+    # With fsync, unlike in the tests, because the figures include writing to the disk.
     postgres = PostgresServer.start(directory, fsync=True)
     try:
         yield Stores(kind, directory, postgres)

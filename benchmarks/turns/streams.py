@@ -17,7 +17,7 @@ from benchmarks.turns.figures import Row, Spread, middle, spread_of
 from benchmarks.turns.plan import DELTAS_PER_SECOND, WATCHERS, Plan
 from benchmarks.turns.processor import Stopwatch, resident_mb
 from benchmarks.turns.stores import ROOT, Stores
-from benchmarks.turns.watchers import Seen, watching
+from benchmarks.turns.watchers import SocketStats, watching
 from tests.server import Client, ServerProcess
 
 GOAL_MS = 20.0
@@ -45,11 +45,11 @@ class Peer:
 
 
 Play = Callable[[float, float], Awaitable[None]]
-"""Start a stream of so many deltas a second, for so many seconds, and wait for its end."""
+"""Start a stream with this rate (deltas a second) and length (seconds), and wait for its end."""
 
 
 async def measure(plan: Plan, stores: Stores) -> list[Row]:
-    """Each size beside the bare server of peer.py."""
+    """Measure each number of sockets with Navi, and with the bare server of peer.py."""
     sizes = [(count, DELTAS_PER_SECOND) for count in WATCHERS]
     sizes += [(plan.fan_out_sockets, rate) for rate in plan.fan_out_rates]
     rows = []
@@ -135,14 +135,14 @@ async def _deliver(
 ) -> Delivery:
     with watching(url, token, sockets) as processes:
         for process in processes:
-            await process.opened()
+            await process.wait_until_open()
         watch = Stopwatch(pid)
         await play(rate, plan.stream_seconds)
         taken = watch.seconds()
         for process in processes:
-            process.enough()
-        seen = [await process.seen() for process in processes]
-    return _delivery(seen, taken, round(rate * plan.stream_seconds))
+            process.finish()
+        stats = [await process.stats() for process in processes]
+    return _delivery(stats, taken, round(rate * plan.stream_seconds))
 
 
 async def _idle(plan: Plan, store: str, server: ServerProcess, client: Client) -> Row:
@@ -152,28 +152,28 @@ async def _idle(plan: Plan, store: str, server: ServerProcess, client: Client) -
     before = resident_mb(server)
     with watching(url, server.token, plan.fan_out_sockets) as processes:
         for process in processes:
-            await process.opened()
+            await process.wait_until_open()
         watch = Stopwatch(server.process.pid)
         await asyncio.sleep(plan.idle_seconds)
         share = watch.seconds() / plan.idle_seconds
         after = resident_mb(server)
     return Row(
-        f"{plan.fan_out_sockets:,} sockets on which nothing happens",
+        f"{plan.fan_out_sockets:,} idle sockets",
         store,
         f"{after:.0f} MB, CPU {share:.1%}",
         beside=f"{(after - before) * 1000 / plan.fan_out_sockets:.0f} kB more for each socket",
     )
 
 
-def _delivery(seen: list[Seen], processor_seconds: float, made: int) -> Delivery:
-    first_at = min(each.first_at for each in seen)
-    seconds = (max(each.last_at for each in seen) - first_at) / 1e9
+def _delivery(stats: list[SocketStats], processor_seconds: float, made: int) -> Delivery:
+    first_at = min(each.first_at for each in stats)
+    seconds = (max(each.last_at for each in stats) - first_at) / 1e9
     return Delivery(
-        spread=spread_of([latency / 1e6 for each in seen for latency in each.latencies]),
-        frames_per_second=sum(each.frames for each in seen) / seconds,
+        spread=spread_of([latency / 1e6 for each in stats for latency in each.latencies]),
+        frames_per_second=sum(each.frames for each in stats) / seconds,
         processor=processor_seconds / seconds,
-        is_complete=all(each.fewest == made for each in seen),
-        is_compressed=seen[0].is_compressed,
+        is_complete=all(each.fewest == made for each in stats),
+        is_compressed=stats[0].is_compressed,
     )
 
 

@@ -1,10 +1,10 @@
-"""A process full of sockets.
+"""Processes with many open sockets.
 
-Frames are only stored with their times and parsed at the end, so that the clients take as little
-as possible of the machine they share with the server.
+During a measurement, frames are only stored with their times, and parsed afterwards. So the clients
+take little of the machine that they share with the server.
 
-Started by `watching` as `python -m benchmarks.turns.watchers`. It reads where to connect from its
-standard input, says `open`, waits for one more line and writes what was `Seen` as JSON.
+`watching` starts them as `python -m benchmarks.turns.watchers`. Each reads an address from its
+standard input, prints `open`, waits for one more line and prints `SocketStats` as JSON.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONGEST_WAIT_SECONDS = 15.0
 HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-    # As every browser asks.
+    # As every browser requests.
     "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"
     "Authorization: Bearer {token}\r\n\r\n"
 )
@@ -39,8 +39,8 @@ TEXT = 1
 
 
 @dataclass(slots=True)
-class Seen:
-    """What the sockets of one process have received."""
+class SocketStats:
+    """What the sockets of one process received."""
 
     latencies: list[int] = field(default_factory=list)
     """Nanoseconds, one for each delta on each socket."""
@@ -48,12 +48,12 @@ class Seen:
     first_at: int = 0
     last_at: int = 0
     fewest: int = 0
-    """How many deltas the socket with the fewest has received."""
+    """The number of deltas on the socket that received the fewest."""
     is_compressed: bool = False
 
 
 class Watchers:
-    """The parent's handle of one of the processes."""
+    """One of the processes, as seen by its parent."""
 
     def __init__(self, url: str, token: str, sockets: int) -> None:
         self._process = subprocess.Popen(
@@ -65,15 +65,15 @@ class Watchers:
         )
         self._write([url, token, sockets])
 
-    async def opened(self) -> None:
+    async def wait_until_open(self) -> None:
         if await self._line() != "open\n":
             raise RuntimeError("the sockets could not be opened")
 
-    def enough(self) -> None:
-        self._write("enough")
+    def finish(self) -> None:
+        self._write("finish")
 
-    async def seen(self) -> Seen:
-        return Seen(**json.loads(await self._line()))
+    async def stats(self) -> SocketStats:
+        return SocketStats(**json.loads(await self._line()))
 
     def end(self) -> None:
         self._process.kill()
@@ -101,7 +101,7 @@ def watching(url: str, token: str, sockets: int) -> Iterator[list[Watchers]]:
             process.end()
 
 
-# Below: inside the process.
+# The rest runs inside the process.
 
 
 async def _watch(url: str, token: str, count: int) -> None:
@@ -123,7 +123,7 @@ async def _watch(url: str, token: str, count: int) -> None:
     print("open", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     await _until_quiet(sockets)
-    print(json.dumps(asdict(_understood(sockets))), flush=True)
+    print(json.dumps(asdict(_stats_of(sockets))), flush=True)
 
 
 class _Socket(asyncio.Protocol):
@@ -157,26 +157,26 @@ class _Socket(asyncio.Protocol):
             self.chunks.append(data)
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
-        """When the end of each text frame arrived, and what it says."""
+        """When the end of each text frame arrived, and its text."""
         data = b"".join(self.chunks)
         ends = list(accumulate(len(chunk) for chunk in self.chunks))
         inflate = zlib.decompressobj(-15)
-        place = 0
-        while place + 2 <= len(data):
-            first, length, start = data[place], data[place + 1], place + 2
+        position = 0
+        while position + 2 <= len(data):
+            first, length, start = data[position], data[position + 1], position + 2
             if length >= 126:
                 size = 2 if length == 126 else 8
                 length = int.from_bytes(data[start : start + size], "big")
                 start += size
-            place = start + length
-            if place > len(data):
+            position = start + length
+            if position > len(data):
                 return
             if first & 0x0F != TEXT:
                 continue
-            payload = data[start:place]
+            payload = data[start:position]
             if first & 0x40:
                 payload = inflate.decompress(payload + b"\x00\x00\xff\xff")
-            yield self.times[bisect_left(ends, place)], payload
+            yield self.times[bisect_left(ends, position)], payload
 
 
 async def _until_quiet(sockets: Sequence[_Socket]) -> None:
@@ -188,23 +188,23 @@ async def _until_quiet(sockets: Sequence[_Socket]) -> None:
         await asyncio.sleep(QUIET_SECONDS / 4)
 
 
-def _understood(sockets: Sequence[_Socket]) -> Seen:
-    seen = Seen(is_compressed=b"permessage-deflate" in sockets[0].head)
+def _stats_of(sockets: Sequence[_Socket]) -> SocketStats:
+    stats = SocketStats(is_compressed=b"permessage-deflate" in sockets[0].head)
     counts = []
     times: list[int] = []
     for socket in sockets:
-        before = len(seen.latencies)
+        before = len(stats.latencies)
         for arrived_at, payload in socket.frames():
             frame = json.loads(payload)
             if frame["type"] == "stream_delta":
                 times.append(arrived_at)
                 made_at = (int(word) for word in frame["delta"].split())
-                seen.latencies += [arrived_at - moment for moment in made_at]
-        counts.append(len(seen.latencies) - before)
-    seen.frames = len(times)
-    seen.first_at, seen.last_at = min(times, default=0), max(times, default=0)
-    seen.fewest = min(counts)
-    return seen
+                stats.latencies += [arrived_at - moment for moment in made_at]
+        counts.append(len(stats.latencies) - before)
+    stats.frames = len(times)
+    stats.first_at, stats.last_at = min(times, default=0), max(times, default=0)
+    stats.fewest = min(counts)
+    return stats
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scripts import terminal_pictures
-from tests.places import ROOT
+from tests.paths import ROOT
 
 IMAGES = ROOT / "docs" / "images"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scripts import page_fingerprint, page_rebuild
-from tests.places import ROOT
+from tests.paths import ROOT
 
 WEB = ROOT / "src" / "navi" / "web"
 FIRST_LOAD_BYTES = 200_000
@@ -69,8 +69,8 @@ def test_the_first_load_is_light() -> None:
         path = waiting.pop()
         if path not in loaded:
             loaded.add(path)
-            imports = re.findall(r'(?:from|import) ?"\./([\w.-]+)"', path.read_text())
-            waiting += [path.parent / name for name in imports]
+            imports = re.findall(rb'(?:from|import) ?"\./([\w.-]+)"', path.read_bytes())
+            waiting += [path.parent / name.decode() for name in imports]
     assert (WEB / "assets" / "reducer.js") in loaded
     assert sum(len(gzip.compress(path.read_bytes())) for path in loaded) < FIRST_LOAD_BYTES
 

@@ -18,7 +18,7 @@ from navi.live.api.routes import socket_routes
 from navi.live.model.event import TurnEvent
 from navi.live.runtime import settings
 from scripts import reference_pages
-from tests.places import ROOT
+from tests.paths import ROOT
 
 SOURCE = ROOT / "src" / "navi"
 HTTP = ROOT / "docs" / "reference" / "http.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ LONGEST_FUNCTION = 60
 PARTICIPLES = {"told", "known", "asked", "found", "given", "meant", "said", "shown"}
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     """Every module of Navi, parsed."""
     files = {
@@ -181,6 +183,29 @@ def test_a_question_for_the_dialect_would_be_noticed(line: str) -> None:
     assert any(asks_for_the_dialect(node) for node in ast.walk(ast.parse(line)))
 
 
+def platform_questions(source: ast.Module) -> list[str]:
+    """Where a module asks which system this is, or reads what only Linux has."""
+    names = [ast.unparse(node) for node in ast.walk(source) if isinstance(node, ast.Attribute)]
+    texts = [node.value for node in ast.walk(source) if isinstance(node, ast.Constant)]
+    paths = [text for text in texts if isinstance(text, str) and text.startswith("/proc/")]
+    return [name for name in names if name == "sys.platform"] + paths
+
+
+def test_only_the_platform_package_asks_which_system_this_is() -> None:
+    questions = [
+        f"{module}: {question}"
+        for module, source in modules().items()
+        if not module.startswith("navi.base.platform.")
+        for question in platform_questions(source)
+    ]
+    assert questions == []
+
+
+@pytest.mark.parametrize("line", ["open('/proc/1/stat')", "open(f'/proc/{pid}')", "sys.platform"])
+def test_a_question_for_the_system_would_be_noticed(line: str) -> None:
+    assert platform_questions(ast.parse(line))
+
+
 def test_only_the_output_module_prints() -> None:
     prints = [
         f"{module}: {call}"
@@ -189,6 +214,17 @@ def test_only_the_output_module_prints() -> None:
         if call in PRINTERS and module != "navi.cli.output"
     ]
     assert prints == []
+
+
+def test_modules_run_as_processes_only_by_a_command_that_ignores_the_current_folder() -> None:
+    culprits = [
+        module
+        for module, source in modules().items()
+        for node in ast.walk(source)
+        if isinstance(node, ast.List | ast.Tuple) and module != "navi.base.python_command"
+        if "sys.executable" in map(ast.unparse, node.elts) and "'-m'" in map(ast.unparse, node.elts)
+    ]
+    assert culprits == []
 
 
 def identifiers_of(source: ast.Module) -> set[str]:

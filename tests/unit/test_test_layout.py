@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.places import ROOT
+from tests.paths import ROOT
 
 NOT_IN_UNIT = (
     "multiprocessing",

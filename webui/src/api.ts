@@ -2,7 +2,7 @@
 
 import { currentLogin, leave } from "./login/login";
 
-export class Refused extends Error {
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly kind: string,
@@ -14,13 +14,13 @@ export class Refused extends Error {
   }
 }
 
-/** One call. A user who is no longer logged in is asked to log in again. */
+/** Makes one call. A user who is no longer logged in is asked to log in again. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const login = currentLogin();
   try {
     return await exchange<T>(method, path, body);
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) leave(login);
+    if (error instanceof ApiError && error.status === 401) leave(login);
     throw error;
   }
 }
@@ -39,11 +39,11 @@ export async function exchange<T>(method: string, path: string, body?: unknown):
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Refused(response.status, "no_json", "the server's answer can't be read", "try again", text);
+    throw new ApiError(response.status, "no_json", "the server's response can't be read", "try again", text);
   }
   if (!response.ok) {
     const error = (value as { error?: { kind: string; message: string; hint: string } }).error;
-    throw new Refused(
+    throw new ApiError(
       response.status,
       error?.kind ?? "http_error",
       error?.message ?? `the server answered ${response.status}`,
@@ -55,23 +55,23 @@ export async function exchange<T>(method: string, path: string, body?: unknown):
 }
 
 const HTTP_CALL = /\b(GET|POST|PATCH|DELETE) \//;
-/** What to do next on the page, where the server's hint names an HTTP call. */
+/** Hints in terms of the page, for errors whose hint from the server names an HTTP call. */
 const PAGE_HINTS: Record<string, string> = {
-  session_not_found: "choose another one from the list",
+  session_not_found: "choose another one from the list, or search for it",
   session_stopped: "start a new session",
   session_busy: "stop the turn, then try again",
 };
 
-/** The server names fields; the page has labels. */
+/** The page's labels for fields that the server names in errors. */
 const LABELS: [RegExp, string][] = [
   [/\b(every|interval)_seconds\b/g, "the interval"],
   [/\bcron_expr\b/g, "the cron expression"],
   [/\badditional_context_message\b/g, "the instruction"],
 ];
 
-/** An error in a person's words, with what to do next. */
-export function words(error: unknown): string {
-  if (error instanceof Refused) {
+/** An error as text for people, with the next step. */
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError) {
     const hint = PAGE_HINTS[error.kind] ?? (HTTP_CALL.test(error.hint) ? "" : error.hint);
     const text = hint ? `${error.message}: ${hint}` : error.message;
     return LABELS.reduce((result, [field, label]) => result.replace(field, label), text);
@@ -85,7 +85,7 @@ export function query(values: Record<string, string | number | undefined>): stri
   return new URLSearchParams(present.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** An id for an input, so that a retry does not send it twice. */
+/** A new id for an input. Retries use the same id, so that the input is stored once. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

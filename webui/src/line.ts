@@ -9,10 +9,10 @@ const LONGEST_PAUSE_MS = 3_000;
 const PING_MS = 15_000;
 const PONG_MS = 5_000;
 /** Retrying would not help: not logged in, not allowed, not found, not understood. */
-const FINAL = new Set([4401, 4403, 4404, 4422]);
+const FINAL_CODES = new Set([4401, 4403, 4404, 4422]);
 
 export interface Listener<Frame> {
-  /** Where to resume; called for each connection. */
+  /** The address to connect to, with the number to resume from; called for each connection. */
   path: () => string;
   onFrames: (frames: Frame[]) => void;
   onOpen?: () => void;
@@ -31,16 +31,16 @@ export class Line<Frame> {
 
   constructor(private readonly listener: Listener<Frame>) {
     this.#connect();
-    addEventListener("online", this.#look);
-    document.addEventListener("visibilitychange", this.#look);
+    addEventListener("online", this.#check);
+    document.addEventListener("visibilitychange", this.#check);
   }
 
   close(): void {
     this.#isClosed = true;
-    removeEventListener("online", this.#look);
-    document.removeEventListener("visibilitychange", this.#look);
+    removeEventListener("online", this.#check);
+    document.removeEventListener("visibilitychange", this.#check);
     for (const timer of this.#timers) clearTimeout(timer);
-    trouble.over(this);
+    trouble.end(this);
     const socket = this.#socket;
     // Closing a socket that is still connecting logs a warning in the console.
     if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
@@ -56,14 +56,14 @@ export class Line<Frame> {
     this.#socket = socket;
     socket.onopen = () => {
       this.#pause = FIRST_PAUSE_MS;
-      trouble.over(this);
+      trouble.end(this);
       this.listener.onOpen?.();
       this.#pingLater(socket);
     };
     socket.onmessage = (message) => {
       const frame = JSON.parse(message.data as string) as Frame & { type: string };
       if (frame.type === "pong") clearTimeout(this.#pong);
-      else this.#take(frame);
+      else this.#receive(frame);
     };
     socket.onclose = (event) => {
       if (event.code === 4401 && !this.#isClosed) leave(login);
@@ -75,24 +75,24 @@ export class Line<Frame> {
     if (this.#isClosed || socket !== this.#socket) return;
     this.#socket = null;
     clearTimeout(this.#pong);
-    if (FINAL.has(code)) {
+    if (FINAL_CODES.has(code)) {
       this.listener.onRefused?.(code);
       return;
     }
-    trouble.begins(this);
-    this.#later(() => this.#again(), this.#pause * (0.5 + Math.random() / 2));
+    trouble.begin(this);
+    this.#later(() => this.#reconnect(), this.#pause * (0.5 + Math.random() / 2));
     this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS);
   }
 
-  #again(): void {
+  #reconnect(): void {
     if (!this.#isClosed && this.#socket === null) this.#connect();
   }
 
-  /** The tab is visible again or the network is back: reconnect now, and don't trust an open socket. */
-  #look = (): void => {
+  /** The tab is visible again or the network is back: reconnect now, or test the open socket. */
+  #check = (): void => {
     if (document.hidden || this.#isClosed) return;
     if (this.#socket?.readyState === WebSocket.OPEN) this.#ping(this.#socket);
-    else this.#again();
+    else this.#reconnect();
   };
 
   #pingLater(socket: WebSocket): void {
@@ -114,7 +114,7 @@ export class Line<Frame> {
     }, PONG_MS);
   }
 
-  #take(frame: Frame): void {
+  #receive(frame: Frame): void {
     this.#frames.push(frame);
     if (this.#isFlushing) return;
     this.#isFlushing = true;

@@ -1,9 +1,9 @@
 // Live sessions, kept up to date by the server's events.
 
-import { call, query, Refused, words } from "./api";
+import { call, query, ApiError, errorText } from "./api";
 import { Line } from "./line";
 import { begin, prepend, reduce, type Conversation } from "./reducer";
-import { listed, update, type Sessions } from "./sessions";
+import { byId, newNeeds, update, type Sessions } from "./sessions";
 import type {
   DeliveryMode,
   Event,
@@ -11,6 +11,7 @@ import type {
   IndexState,
   Input,
   Message,
+  Question,
   Session,
   Snapshot,
 } from "./types";
@@ -26,18 +27,22 @@ const UNLISTED = new Set(["stream_delta", "thinking_delta", "tool_call"]);
 class Overview {
   sessions: Sessions = $state.raw(new Map());
   isLoaded = $state(false);
+  /** Whether archived sessions are loaded, too. */
+  hasArchived = $state(false);
   #line: Line<Event | IndexRefreshed> | null = null;
-  #early: Event[] | null = [];
+  #eventsWhileLoading: Event[] | null = [];
 
   start(): void {
-    // Listen before loading: events that arrive in between are applied on top.
+    // Listen before loading: events that arrive in between are applied to the loaded list.
     this.#line = new Line<Event | IndexRefreshed>({
       path: () => "/ws",
       onOpen: () => {
         void this.#load();
+        openNews.publish();
         indexNews.publish(null);
+        sessionNews.publish();
       },
-      onFrames: (frames) => this.#take(frames),
+      onFrames: (frames) => this.#receive(frames),
     });
   }
 
@@ -45,28 +50,45 @@ class Overview {
     this.#line?.close();
   }
 
+  showArchived(isWanted: boolean): void {
+    this.hasArchived = isWanted;
+    if (isWanted) void this.#load();
+  }
+
   async #load(): Promise<void> {
-    this.#early = [];
+    const early: Event[] = [];
+    this.#eventsWhileLoading = early;
     try {
-      const sessions = await call<Session[]>("GET", "/sessions");
-      const early = this.#early ?? [];
-      this.#early = null;
-      this.sessions = update(listed(sessions), early);
+      let sessions = this.hasArchived ? [] : await call<Session[]>("GET", "/sessions");
+      // If all sessions are archived, load them, so that the list can say so.
+      if (sessions.length === 0) sessions = await call<Session[]>("GET", "/sessions?archived=true");
+      // A later call has been sent; the events since then are kept for that one.
+      if (this.#eventsWhileLoading !== early) return;
+      this.#eventsWhileLoading = null;
+      this.#show(update(byId(sessions), early));
       this.isLoaded = true;
     } catch {
-      setTimeout(() => void this.#load(), TRY_AGAIN_MS);
+      setTimeout(() => this.#eventsWhileLoading === early && void this.#load(), TRY_AGAIN_MS);
     }
   }
 
-  #take(frames: (Event | IndexRefreshed)[]): void {
+  #receive(frames: (Event | IndexRefreshed)[]): void {
     const news: Event[] = [];
     for (const frame of frames) {
       if (frame.type === "index_refreshed") indexNews.publish(frame.index);
       else if (frame.seq !== undefined && !UNLISTED.has(frame.type)) news.push(frame);
       if (frame.type === "automation_update") automationNews.publish(frame);
+      if (frame.type === "question_update") questionNews.publish(frame.question);
     }
-    if (this.#early !== null) this.#early.push(...news);
-    else if (news.length > 0) this.sessions = update(this.sessions, news);
+    if (this.#eventsWhileLoading !== null) this.#eventsWhileLoading.push(...news);
+    else if (news.length > 0) this.#show(update(this.sessions, news));
+    if (news.length > 0) sessionNews.publish();
+  }
+
+  #show(sessions: Sessions): void {
+    const needs = this.isLoaded ? newNeeds(this.sessions, sessions) : [];
+    this.sessions = sessions;
+    for (const session of needs) needNews.publish(session);
   }
 }
 
@@ -74,7 +96,7 @@ export const overview = new Overview();
 
 type AutomationEvent = Extract<Event, { type: "automation_update" }>;
 
-/** Changes other than those of sessions, for the views that show them. */
+/** Notifies views of one kind of change. */
 class News<Item> {
   listeners = new Set<(item: Item) => void>();
 
@@ -84,10 +106,17 @@ class News<Item> {
 }
 
 export const automationNews = new News<AutomationEvent>();
-/** Null after a lost connection: missed news is not repeated, so reload. */
+export const questionNews = new News<Question>();
+/** The connection was opened or reopened. Earlier events are not repeated, so load the present state. */
+export const openNews = new News<void>();
+/** A session has begun to need a person. */
+export const needNews = new News<Session>();
+/** Something happened in some session, or may have happened while the connection was lost. */
+export const sessionNews = new News<void>();
+/** The new state of the index; null after a lost connection, because missed changes are not repeated. */
 export const indexNews = new News<IndexState | null>();
 
-/** An input being sent: kept until the server confirms it. */
+/** An input that is being sent, kept until the server confirms it. */
 export interface Outgoing {
   id: string;
   text: string;
@@ -95,8 +124,8 @@ export interface Outgoing {
   error: string | null;
 }
 
-/** One session: a snapshot, then its events. */
-export class Watched {
+/** One session on screen: loads a snapshot, then applies its events. */
+export class LiveSession {
   conversation: Conversation | null = $state.raw(null);
   outgoing: Outgoing[] = $state([]);
   isLoadingOlder = $state(false);
@@ -121,7 +150,7 @@ export class Watched {
       snapshot = await call<Snapshot>("GET", path);
     } catch (error) {
       if (this.#isClosed) return;
-      if (error instanceof Refused && error.status < 500) this.missing = words(error);
+      if (error instanceof ApiError && error.status < 500) this.missing = errorText(error);
       else setTimeout(() => !this.#isClosed && void this.#open(), TRY_AGAIN_MS);
       return;
     }
@@ -129,12 +158,12 @@ export class Watched {
     this.conversation = begin(snapshot);
     this.#line = new Line<Event>({
       path: () => `/ws/sessions/${this.id}?after=${this.conversation?.seq ?? 0}`,
-      onFrames: (frames) => this.#take(frames),
+      onFrames: (frames) => this.#receive(frames),
       onRefused: () => (this.missing = "this session no longer exists"),
     });
   }
 
-  #take(frames: Event[]): void {
+  #receive(frames: Event[]): void {
     if (this.conversation === null) return;
     this.conversation = reduce(
       this.conversation,
@@ -159,7 +188,7 @@ export class Watched {
     }
   }
 
-  /** Retries until it arrives; always with the same id, so it arrives once. */
+  /** Sends an input, and retries until it arrives. All attempts have the same id, so it arrives once. */
   send(text: string, mode: DeliveryMode): void {
     this.outgoing.push({ id: newId(), text, mode, error: null });
     void this.#post(this.outgoing.at(-1)!);
@@ -175,7 +204,7 @@ export class Watched {
       await call("POST", `/sessions/${this.id}/input`, body);
       this.dismiss(outgoing.id);
     } catch (error) {
-      if (error instanceof Refused && error.status < 500) outgoing.error = words(error);
+      if (error instanceof ApiError && error.status < 500) outgoing.error = errorText(error);
       else setTimeout(() => void this.#post(outgoing), TRY_AGAIN_MS);
     }
   }

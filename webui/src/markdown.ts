@@ -3,22 +3,30 @@
 
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
+import { colours } from "./code/colours.svelte";
 
 const marked = new Marked({
   gfm: true,
   renderer: {
-    html: ({ text }) => escaped(text),
-    code: ({ text, lang }) =>
-      `<div class="code"><div class="code-bar"><span>${escaped(lang?.split(/\s/)[0] ?? "")}</span>` +
-      `<button type="button" class="copy">Copy</button></div>` +
-      `<pre tabindex="0"><code>${escaped(text)}</code></pre></div>`,
-    link({ href, tokens }) {
-      return linked(href, this.parser.parseInline(tokens));
+    html: ({ text }) => escapeHtml(text),
+    code({ text, lang, raw }) {
+      const language = lang?.split(/\s/)[0] ?? "";
+      // A block that is still being written stays plain: colouring it with each word is slow and flickers.
+      const isComplete = /(`{3}|~{3})\s*$/.test(raw);
+      const inner = (isComplete ? colours.html(text, language.toLowerCase()) : null) ?? escapeHtml(text);
+      return (
+        `<div class="code"><div class="code-bar"><span>${escapeHtml(language)}</span>` +
+        `<button type="button" class="copy">Copy</button></div>` +
+        `<pre tabindex="0"><code>${inner}</code></pre></div>`
+      );
     },
-    image: ({ href, text }) => linked(href, `image: ${escaped(text || href)}`),
+    link({ href, tokens }) {
+      return linkHtml(href, this.parser.parseInline(tokens));
+    },
+    image: ({ href, text }) => linkHtml(href, `image: ${escapeHtml(text || href)}`),
     table(token) {
       const row = (cells: Tokens.TableCell[], tag: string): string =>
-        `<tr>${cells.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
+        `<tr>${cells.map((cell) => `<${tag} class="${cell.align ?? ""}">${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
       const body = token.rows.map((cells) => row(cells, "td")).join("");
       return `<div class="table"><table><thead>${row(token.header, "th")}</thead><tbody>${body}</tbody></table></div>`;
     },
@@ -34,7 +42,7 @@ const ALLOWED = {
   ALLOW_DATA_ATTR: false,
 };
 
-/** The pieces of a text. While it grows only the last ones change. */
+/** The blocks of a text. While the text grows, only the last ones change. */
 export function blocks(text: string): Token[] {
   return marked.lexer(text).filter((token) => token.type !== "space");
 }
@@ -43,12 +51,12 @@ export function html(block: Token): string {
   return DOMPurify.sanitize(marked.parser([block]), ALLOWED);
 }
 
-function linked(href: string, inner: string): string {
+function linkHtml(href: string, inner: string): string {
   if (!/^(https?:|mailto:)/i.test(href.trim())) return inner;
-  return `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${inner}</a>`;
+  return `<a href="${escapeHtml(href)}" target="_blank" rel="noopener noreferrer">${inner}</a>`;
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

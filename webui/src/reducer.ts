@@ -1,17 +1,17 @@
-// Turns events into what the page shows. Pure: tests run this file on a real server's events.
+// Turns events into the rows of a conversation. Pure: tests run this file on a real server's events.
 
-import { NOTHING_TO_REPORT, rowsOfMessages, rowsOfStep, senderIn, type Row, type Step } from "./rows";
+import { NOTHING_TO_REPORT, rowsOfMessages, rowsOfStep, senderIn, type Row, type Signature, type Step } from "./rows";
 import type { Event, Input, Message, Origin, Session, Snapshot } from "./types";
 
 export interface Turn {
   readonly id: string;
   readonly origin: Origin;
   readonly startedAt: string;
-  /** Where its rows begin. */
+  /** The index of its first row. */
   readonly from: number;
   /** How many inputs it has; their rows come first. */
   readonly inputs: number;
-  /** Its current step, and where the rows of that begin. */
+  /** Its current step, and the index of that step's first row. */
   readonly step: Step;
   readonly stepFrom: number;
   readonly stepNumber: number;
@@ -19,7 +19,7 @@ export interface Turn {
 
 export interface Conversation {
   readonly session: Session;
-  /** The last event applied. */
+  /** The number of the last applied event. */
   readonly seq: number;
   readonly rows: readonly Row[];
   readonly queue: readonly Input[];
@@ -86,7 +86,7 @@ type Draft = { -readonly [Name in keyof Conversation]: Conversation[Name] } & { 
 function apply(draft: Draft, event: Event): void {
   switch (event.type) {
     case "input_queued":
-      // A turn may have given it back; then it leaves the conversation.
+      // A turn that was undone gives its input back: remove its row.
       draft.rows = draft.rows.filter((row) => row.key !== event.input.id);
       draft.queue = inOrder([...without(draft.queue, event.input.id), event.input]);
       break;
@@ -141,7 +141,7 @@ function apply(draft: Draft, event: Event): void {
 function deliver(draft: Draft, input: Input, turnId: string | null, at: string): void {
   const row = rowOfInput(input, at);
   if (turnId === null) {
-    // A nudge for a person's own work in a terminal.
+    // A nudge that reached an agent in a person's own terminal, outside of any turn of Navi's.
     draft.rows.push(row);
     return;
   }
@@ -202,7 +202,7 @@ function record(draft: Draft, done: Extract<Event, { type: "tool_call" }>): void
     show(draft, { ...step, calls });
     return;
   }
-  // An agent that reports only finished calls.
+  // This agent reports only finished calls.
   if (step !== EMPTY) nextStep(draft);
   show(draft, { ...EMPTY, calls: [call] });
 }
@@ -229,17 +229,20 @@ function end(draft: Draft, event: Extract<Event, { type: "stream_end" }>): void 
     draft.rows.length = turn.from;
     return;
   }
-  draft.rows = draft.rows.map((row, place) =>
-    place >= turn.from && row.kind === "tool" && row.result === null
-      ? { ...row, result: NOT_FINISHED, isError: true }
-      : row,
-  );
-  if (event.outcome !== "ok") {
-    const { outcome, error, at } = event;
+  const { outcome, error, at } = event;
+  const signature = { at, model: draft.session.model };
+  draft.rows = draft.rows.map((row, index) => (index < turn.from ? row : closedRow(row, signature)));
+  if (outcome !== "ok") {
     draft.rows.push({ kind: "end", key: `${turn.id}.end`, outcome, error, at });
   } else if (turn.step.text === "" && turn.step.calls.length === 0) {
-    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_TO_REPORT });
+    draft.rows.push({ kind: "text", key: `${turn.id}.end`, text: NOTHING_TO_REPORT, ...signature });
   }
+}
+
+function closedRow(row: Row, signature: Signature): Row {
+  if (row.kind === "text") return { ...row, ...signature };
+  if (row.kind === "tool" && row.result === null) return { ...row, result: NOT_FINISHED, isError: true };
+  return row;
 }
 
 function without(queue: readonly Input[], id: string): Input[] {
@@ -250,12 +253,12 @@ function without(queue: readonly Input[], id: string): Input[] {
 function inOrder(queue: readonly Input[]): Input[] {
   return [...queue].sort(
     (a, b) =>
-      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) || comparePlaces(a, b),
+      MODES.indexOf(a.delivery_mode) - MODES.indexOf(b.delivery_mode) || compareQueued(a, b),
   );
 }
 
-/** Within a delivery mode: by its instant, then by admission. A recall's instant is when it is due. */
-function comparePlaces(a: Input, b: Input): number {
+/** The order within a delivery mode: by `not_before` or arrival, then by admission. */
+function compareQueued(a: Input, b: Input): number {
   const [first, second] = [a.not_before ?? a.queued_at, b.not_before ?? b.queued_at];
   return first.localeCompare(second) || (a.ordinal ?? 0) - (b.ordinal ?? 0);
 }

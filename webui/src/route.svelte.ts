@@ -1,9 +1,11 @@
-// Where the page is: in the address, so that reloads, bookmarks and "back" work.
+// The current view, kept in the address, so that reloads, bookmarks and "back" work.
 
 export type Route =
   | { view: "home" }
   | { view: "session"; id: string }
   | { view: "archive"; id: string; message: string | null }
+  | { view: "inbox" }
+  | { view: "agenda" }
   | { view: "analytics" };
 
 function read(): Route {
@@ -13,7 +15,7 @@ function read(): Route {
   if (view === "archive" && id) {
     return { view: "archive", id, message: new URLSearchParams(query).get("message") };
   }
-  return view === "analytics" ? { view } : { view: "home" };
+  return view === "inbox" || view === "agenda" || view === "analytics" ? { view } : { view: "home" };
 }
 
 class Router {
@@ -32,8 +34,10 @@ export function address(route: Route): string {
       return `#/sessions/${route.id}`;
     case "archive":
       return `#/archive/${route.id}${route.message ? `?message=${route.message}` : ""}`;
+    case "inbox":
+    case "agenda":
     case "analytics":
-      return "#/analytics";
+      return `#/${route.view}`;
     default:
       return "#/";
   }

@@ -1,13 +1,19 @@
 // A conversation is a list of rows. The transcript and the events of a running turn both become rows
 // here, and a turn gives the same rows either way.
 
-import type { Json, Message, Origin, Outcome, ToolCall } from "./types";
+import type { Json, Message, Origin, Outcome, Question, ToolCall } from "./types";
 
 export interface Sender {
   id: string;
   name: string;
   /** Missing from messages of older versions. */
   title?: string;
+}
+
+/** When a text was written and by which model, as the session names it; null while its turn runs. */
+export interface Signature {
+  at: string | null;
+  model: string | null;
 }
 
 export type Row =
@@ -22,7 +28,7 @@ export type Row =
       at: string;
     }
   | { kind: "thinking"; key: string; text: string }
-  | { kind: "text"; key: string; text: string }
+  | ({ kind: "text"; key: string; text: string } & Signature)
   | {
       kind: "tool";
       key: string;
@@ -30,9 +36,15 @@ export type Row =
       arguments: Json;
       result: string | null;
       isError: boolean;
-      /** From the memory, which keeps calls but not their results. */
+      /** The agent's id for the call. */
+      callId?: string;
+      /** The call waits for a person's permission. */
+      isAsking?: boolean;
+      /** The call comes from the memory, which has at most an excerpt of its output. */
       isPast?: boolean;
     }
+  /** A closed question. */
+  | { kind: "question"; key: string; question: Question }
   | { kind: "summary"; key: string; text: string }
   | { kind: "notice"; key: string; text: string; at: string }
   | { kind: "end"; key: string; outcome: Outcome; error: string | null; at: string };
@@ -46,10 +58,12 @@ export interface Step {
 
 export const NOTHING_TO_REPORT = "(finished with nothing to report)";
 
-export function rowsOfStep(key: string, step: Step): Row[] {
+const UNSIGNED: Signature = { at: null, model: null };
+
+export function rowsOfStep(key: string, step: Step, signature: Signature = UNSIGNED): Row[] {
   const rows: Row[] = [];
   if (step.thinking) rows.push({ kind: "thinking", key: `${key}.thinking`, text: step.thinking });
-  if (step.text) rows.push({ kind: "text", key: `${key}.text`, text: step.text });
+  if (step.text) rows.push({ kind: "text", key: `${key}.text`, text: step.text, ...signature });
   for (const call of step.calls) {
     rows.push({
       kind: "tool",
@@ -58,6 +72,7 @@ export function rowsOfStep(key: string, step: Step): Row[] {
       arguments: call.arguments,
       result: call.result,
       isError: call.is_error,
+      callId: call.id,
     });
   }
   return rows;
@@ -90,7 +105,10 @@ function rowsOfMessage(message: Message): Row[] {
   const error = (message.metadata["error"] as string | null | undefined) ?? null;
   const isClosing = outcome !== undefined && isClosingLine(message.content, error);
   const text = isClosing ? "" : message.content;
-  const rows = rowsOfStep(message.id, { ...message, text, calls: message.tool_calls });
+  const rows = rowsOfStep(message.id, { ...message, text, calls: message.tool_calls }, {
+    at: message.timestamp,
+    model: (message.metadata["model"] as string | undefined) ?? null,
+  });
   if (outcome !== undefined) {
     rows.push({ kind: "end", key: `${message.id}.end`, outcome, error, at: message.timestamp });
   }
@@ -101,7 +119,7 @@ export function senderIn(metadata: Json): Sender | null {
   return (metadata["sender"] as Sender | undefined) ?? null;
 }
 
-/** The server writes one, like "(failed: no model)", for a turn that ended without an answer. */
+/** Whether the server wrote this text, like "(failed: no model)", for a turn that ended without an answer. */
 function isClosingLine(text: string, error: string | null): boolean {
   if (error === null) return text === "(stopped)";
   return text.startsWith("(") && text.endsWith(`${error})`);

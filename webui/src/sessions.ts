@@ -1,13 +1,13 @@
-// The list of sessions: how events change it, and its order.
+// Applies events to the list of sessions, and decides which sessions need a person.
 
-import type { Event, Session } from "./types";
+import type { Attention, Event, Session } from "./types";
 
 export type Sessions = ReadonlyMap<string, Session>;
 
 /** Sessions of background automations; they are never listed. */
 const HIDDEN = "cron:";
 
-export function listed(sessions: readonly Session[]): Sessions {
+export function byId(sessions: readonly Session[]): Sessions {
   return new Map(sessions.map((session) => [session.id, session]));
 }
 
@@ -25,7 +25,10 @@ export function update(sessions: Sessions, events: readonly Event[]): Sessions {
         changed.set(event.session_id, event.session);
         break;
       case "stream_start":
-        if (existing) changed.set(existing.id, { ...existing, state: "running", updated_at: event.at });
+        if (existing) {
+          const { at, attention } = event;
+          changed.set(existing.id, { ...existing, state: "running", updated_at: at, attention });
+        }
         break;
       case "recall_update":
         if (existing) changed.set(existing.id, { ...existing, pending_recall: event.recall });
@@ -35,40 +38,18 @@ export function update(sessions: Sessions, events: readonly Event[]): Sessions {
   return changed;
 }
 
-export interface Place {
-  session: Session;
-  depth: number;
+/** The properties that decide where a session is listed. */
+export type Standing = Pick<Session, "attention" | "pinned" | "archived">;
+
+const NEEDING: ReadonlySet<Attention | null> = new Set(["waiting", "failed", "finished"]);
+
+export function needsPerson({ attention }: Pick<Session, "attention">): boolean {
+  return NEEDING.has(attention);
 }
 
-/** Newest activity first, and children under their parent. */
-export function arranged(sessions: Iterable<Session>): Place[] {
-  const all = [...sessions];
-  const ids = new Set(all.map((session) => session.id));
-  const children = new Map<string | null, Session[]>();
-  for (const session of all) {
-    const parent = session.parent_id !== null && ids.has(session.parent_id) ? session.parent_id : null;
-    children.set(parent, [...(children.get(parent) ?? []), session]);
-  }
-  const latest = new Map<string, string>();
-  const latestOf = (session: Session): string => {
-    const existing = latest.get(session.id);
-    if (existing !== undefined) return existing;
-    // Set before visiting children, so that a cycle of parents ends.
-    latest.set(session.id, session.updated_at);
-    const times = (children.get(session.id) ?? []).map(latestOf);
-    const newest = [session.updated_at, ...times].sort().at(-1) ?? session.updated_at;
-    latest.set(session.id, newest);
-    return newest;
-  };
-  const places: Place[] = [];
-  const add = (parent: string | null, depth: number): void => {
-    const own = [...(children.get(parent) ?? [])];
-    own.sort((a, b) => latestOf(b).localeCompare(latestOf(a)) || a.id.localeCompare(b.id));
-    for (const session of own) {
-      places.push({ session, depth });
-      add(session.id, depth + 1);
-    }
-  };
-  add(null, 0);
-  return places;
+/** The sessions that need a person now, and didn't before. */
+export function newNeeds(before: Sessions, after: Sessions): Session[] {
+  return [...after.values()].filter(
+    (session) => needsPerson(session) && before.get(session.id)?.attention !== session.attention,
+  );
 }

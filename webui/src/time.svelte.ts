@@ -1,4 +1,4 @@
-// Times as people say them, in the viewer's time zone.
+// Times and durations in words, in the viewer's time zone.
 
 class Ticking {
   now = $state(Date.now());
@@ -11,7 +11,7 @@ class Ticking {
   }
 }
 
-/** The current second; what reads it is redrawn every second. */
+/** The current time. Views that read it are redrawn every second. */
 export const clock = new Ticking();
 
 const UNITS: [number, string][] = [
@@ -21,8 +21,8 @@ const UNITS: [number, string][] = [
   [1, "s"],
 ];
 
-/** The two largest units: "2 h 15 min". */
-export function length(seconds: number): string {
+/** A duration in its two largest units: "2 h 15 min". */
+export function durationWords(seconds: number): string {
   let rest = Math.max(0, Math.round(seconds));
   const parts: string[] = [];
   for (const [unit, name] of UNITS) {
@@ -36,7 +36,7 @@ export function length(seconds: number): string {
 
 export function untilWords(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1_000;
-  return seconds <= 0.5 ? "now" : `in ${length(seconds)}`;
+  return seconds <= 0.5 ? "now" : `in ${durationWords(seconds)}`;
 }
 
 export function age(at: string, now: number): string {
@@ -68,17 +68,22 @@ const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" 
 const DAY_OF_YEAR = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
 /** The full date and time, for tooltips. */
-export function full(at: string): string {
+export function fullTime(at: string): string {
   return FULL.format(new Date(at));
 }
 
 /** The time, with the day unless it is today, and the year unless it is this one. */
-export function short(at: string, now: number): string {
+export function shortTime(at: string, now: number): string {
   const moment = new Date(at);
   const today = new Date(now);
   if (moment.toDateString() === today.toDateString()) return CLOCK.format(moment);
   const day = moment.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR;
   return `${day.format(moment)}, ${CLOCK.format(moment)}`;
+}
+
+/** "limit until 15:00", or an empty text once that has passed. */
+export function limitWords(until: string | null, now: number): string {
+  return until === null || Date.parse(until) <= now ? "" : `limit until ${shortTime(until, now)}`;
 }
 
 /** An instant as text that the server reads in the viewer's zone: "2026-11-17 09:00". */
@@ -90,9 +95,9 @@ export function wallClock(at: string): string {
   return `${day} ${(moment.getSeconds() === 0 ? time.slice(0, 2) : time).join(":")}`;
 }
 
-/** The viewer's IANA zone. The server reads and shows times in it. */
+/** The viewer's IANA zone, for calls in which the server reads times or puts them into words. */
 export function zoneName(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  // Browsers that don't know their zone use UTC.
+  // Browsers that can't determine their zone use UTC.
   return !timeZone || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
 }

@@ -2,8 +2,10 @@
 
 export type State = "idle" | "running" | "waiting" | "stopped";
 export type DeliveryMode = "sequential" | "important" | "urgent";
-export type Origin = "user" | "recall" | "automation" | "agent" | "reminder";
+export type Origin = "user" | "recall" | "automation" | "agent" | "reminder" | "answer";
 export type Json = Record<string, unknown>;
+/** Why a person should look at a session: it waits for them, failed, finished, or wrote something new. */
+export type Attention = "waiting" | "failed" | "finished" | "unread";
 
 export interface Recall {
   id: string;
@@ -30,7 +32,7 @@ export interface Session {
   id: string;
   /** A handle for `sm`. */
   name: string;
-  /** What people see. */
+  /** The title for people. */
   title: string;
   driver: string;
   model: string | null;
@@ -44,6 +46,68 @@ export interface Session {
   created_at: string;
   updated_at: string;
   pending_recall: Recall | null;
+  /** How its last turn ended. */
+  last_outcome: Outcome | null;
+  /** Until when its inputs wait for a usage limit. */
+  limit_until: string | null;
+  /** Whether a person has not yet seen the output of its last turn. */
+  unread: boolean;
+  pinned: boolean;
+  archived: boolean;
+  attention: Attention | null;
+  /** Its oldest open question. */
+  waiting_for: string | null;
+  /** Why its inputs wait for a budget, and until when, if not for a person. */
+  paused: { budget: string; reason: string; until: string | null } | null;
+}
+
+/** The budget of a session, an automation or a user's day. */
+export interface Budget {
+  scope: "session" | "automation" | "user";
+  owner_id: string;
+  per: string;
+  tokens: number | null;
+  dollars: number | null;
+  used_words: string;
+}
+
+export type Decision = "allow" | "allow_always" | "deny" | "choose" | "reply";
+
+export interface QuestionAnswer {
+  decision: Decision;
+  text: string | null;
+  choices: string[];
+  updated_input: Json | null;
+}
+
+/** What an agent asks a person. */
+export interface Question {
+  id: string;
+  session_id: string;
+  /** The agent's id for the call that asks. */
+  call_id: string;
+  kind: "permission" | "choice" | "plan" | "text";
+  title: string;
+  detail: string;
+  tool_name: string | null;
+  tool_input: Json | null;
+  risk: "low" | "unknown" | "high" | null;
+  risk_reason: string | null;
+  options: { label: string; description: string }[];
+  allow_free_text: boolean;
+  allow_several: boolean;
+  takes_updated_input: boolean;
+  /** The rules that the agent suggests for "always allow". */
+  suggestions: Json[];
+  state: "open" | "answered" | "withdrawn" | "expired";
+  answer: QuestionAnswer | null;
+  answered_by: string | null;
+  answered_via: string | null;
+  /** When `default` becomes the answer. */
+  deadline_at: string | null;
+  default: QuestionAnswer;
+  created_at: string;
+  answered_at: string | null;
 }
 
 export interface ToolCall {
@@ -105,7 +169,7 @@ export type Event = Numbered &
   (
     | { type: "input_queued" | "input_delivered"; input: Input }
     | { type: "input_removed"; input_id: string }
-    | { type: "stream_start"; origin: Origin; is_recall: boolean }
+    | { type: "stream_start"; origin: Origin; is_recall: boolean; attention: Attention | null }
     | { type: "thinking_delta" | "stream_delta"; delta: string }
     | { type: "tool_started"; tool_call_id: string; name: string; arguments: Json }
     | {
@@ -123,14 +187,23 @@ export type Event = Numbered &
     | { type: "recall_update"; recall: Recall | null }
     | { type: "automation_update"; automation: Automation | null; automation_id: string }
     | { type: "message_added"; message: Message }
+    | { type: "question_update"; question: Question }
   );
 
 /** How fresh the search index is. */
 export interface IndexState {
   refreshed_at: string | null;
-  /** New messages become searchable automatically. */
+  /** Whether new messages become searchable automatically. */
   is_following: boolean;
   problem: { message: string; hint: string } | null;
+  /** Whether searches also use meaning. Only the answer of GET /index has this field. */
+  meaning?: Meaning;
+}
+
+export interface Meaning {
+  is_ready: boolean;
+  problem: { message: string; hint: string } | null;
+  pending_sessions: number;
 }
 
 /** A frame about the server rather than a session: it has no number and is not resent. */

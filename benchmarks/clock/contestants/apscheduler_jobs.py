@@ -1,7 +1,7 @@
 """APScheduler 3 with its SQLAlchemy store.
 
-Settings in its favour: late jobs are run instead of dropped, and SQLite writes ahead. As durable
-as Navi: `synchronous = FULL`. Its jobs run before their removal is committed.
+Settings in its favour: late jobs are run instead of dropped, and SQLite uses a write-ahead log. It
+is as durable as Navi (`synchronous = FULL`), but its jobs run before their removal is committed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.clock.course import Job, Note
 
 FAR = timedelta(days=30)
 MOMENTS = 1000
-"""So many different times have the pending ones: making each from scratch would take minutes."""
+"""How many different times the pending jobs have: making each from scratch would take minutes."""
 CHUNK = 10_000
 ID = "{:032x}"
 PLACEHOLDER = "f" * 32
@@ -69,7 +69,7 @@ class ApschedulerJobs:
         self._scheduler.shutdown(wait=False)
 
     async def schedule(self, jobs: Sequence[Job]) -> None:
-        # Paused, so that it does not wake up a thousand times.
+        # Paused, so that the scheduler does not wake up for each job.
         self._scheduler.pause()
         for job in jobs:
             self._scheduler.add_job(run, "date", run_date=job.due_at, args=[job.number])
@@ -79,7 +79,7 @@ class ApschedulerJobs:
         pass
 
     def _state(self, number: int) -> tuple[float, bytes]:
-        """A job as the store keeps it, made by the scheduler itself."""
+        """A job as the scheduler itself stores it: its time, and its state."""
         at = datetime.now(UTC) + FAR + timedelta(seconds=number)
         job: StoredJob = self._scheduler.add_job(
             run, "date", run_date=at, args=[0], id=PLACEHOLDER, next_run_time=at

@@ -1,7 +1,7 @@
 """Navi: a recall counts at the moment its input may be delivered.
 
 That is when its input is stored and its instant has come, whichever is later. Everything runs as in
-a server, except that no turn ever ends: the first recall takes the only slot, so that waiting for a
+a server, except that turns never end. The first recall takes the only slot, so that waiting for a
 free slot is not measured.
 """
 
@@ -34,7 +34,7 @@ DRIVER = "sleeper"
 INSTRUCTION = "Read build.log with filesystem and report errors."
 FAR = timedelta(days=30)
 SPARE_SESSIONS = 8_000
-"""For the jobs of all rounds: a session has one pending recall at most."""
+"""For the jobs of all rounds, because a session has at most one pending recall."""
 SQLITE_HURRY = ("PRAGMA synchronous = OFF", "PRAGMA cache_size = -400000")
 SQLITE_SETTLE = ("PRAGMA wal_checkpoint(TRUNCATE)",)
 # Every copy belongs to an existing session, so foreign keys need no check.
@@ -54,24 +54,23 @@ class NaviRecalls:
         self._since_tidy = 0
 
     async def load(self, pending: int) -> None:
-        """One session with a recall is made by Navi itself and then multiplied."""
+        """Navi itself makes one session with a recall, which is then copied by SQL."""
         prepare(self._url)
         pattern_id = await _pattern(self._url)
         engine = open_engine(self._url)
-        # For this engine only: it is not the one that is measured.
-        _by_hand(engine, SQLITE_HURRY if is_sqlite(self._url) else POSTGRESQL_HURRY)
+        # Only for this engine, which is not measured.
+        _run_alone(engine, SQLITE_HURRY if is_sqlite(self._url) else POSTGRESQL_HURRY)
         with engine.begin() as connection:
             _multiply(connection, pattern_id, pending - 1, with_recall=True)
             self._spare = _multiply(connection, pattern_id, SPARE_SESSIONS, with_recall=False)
-        # Finish all background work of the loading.
-        _by_hand(engine, SQLITE_SETTLE if is_sqlite(self._url) else POSTGRESQL_SETTLE)
+        # Finish the database's own work after loading.
+        _run_alone(engine, SQLITE_SETTLE if is_sqlite(self._url) else POSTGRESQL_SETTLE)
         engine.dispose()
 
     @asynccontextmanager
     async def running(self, note: Note) -> AsyncIterator[None]:
         python_tuning.prefer_short_waits()
         async with _navi(self._url) as navi:
-            python_tuning.freeze_loaded_objects()
             self._navi = navi
             self._user: User = (await navi.accounts.authenticate(TOKEN)).user
 
@@ -82,7 +81,8 @@ class NaviRecalls:
                         note(self._numbers[each.session_id])
 
             navi.admission.on_deliverable = on_deliverable
-            yield
+            with python_tuning.loaded_objects_frozen():
+                yield
 
     async def schedule(self, jobs: Sequence[Job]) -> None:
         self._numbers = {self._spare.pop(): job.number for job in jobs}
@@ -194,8 +194,8 @@ def is_sqlite(url: str) -> bool:
     return dialect_for(url).kind == "sqlite"
 
 
-def _by_hand(engine: Engine, statements: Sequence[str]) -> None:
-    """Run what the databases refuse to run inside a transaction."""
+def _run_alone(engine: Engine, statements: Sequence[str]) -> None:
+    """Run statements that can't run inside a transaction."""
     raw = engine.raw_connection()
     try:
         connection: Any = raw.driver_connection

@@ -1,8 +1,8 @@
-"""PgQueuer, tuned as its guide to performance says.
+"""PgQueuer, tuned as its performance guide recommends.
 
-One connection of its own for the queue, a large batch (the size that was best here), the
-recommended autovacuum settings, and unlogged tables for all but the jobs themselves. With a
-million pending a smaller batch is no faster at once and falls behind over time; making PostgreSQL
+The queue has its own connection, a large batch (the best size in these measurements), the
+recommended autovacuum settings, and unlogged tables for everything but the jobs. With a million
+pending jobs, a smaller batch is no faster in a burst and falls behind over time. Making PostgreSQL
 plan every statement anew does not help either.
 """
 
@@ -27,8 +27,8 @@ from benchmarks.clock.course import Job, Note
 BATCH = 1000
 DEQUEUE_TIMEOUT = timedelta(seconds=30)
 ENTRYPOINT = "tick"
-# The statement of Queries.enqueue, except that the time is absolute: its own is counted from the
-# moment the statement arrives, which would be an error of the measurement.
+# The statement of Queries.enqueue, but with an absolute time. The original counts from the moment
+# the statement arrives, which would distort the measurement.
 ENQUEUE = f"""
 WITH inserted AS (
     INSERT INTO pgqueuer (priority, entrypoint, payload, execute_after, status)

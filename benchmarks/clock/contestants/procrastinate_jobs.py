@@ -1,7 +1,7 @@
 """Procrastinate: many jobs at once, a short polling interval, finished jobs deleted.
 
-Nothing wakes it when a scheduled job comes due, so the polling interval bounds its lateness; the
-idle figures show what such frequent polling costs.
+It notices that a scheduled job is due only by polling, so it can be late by the polling interval.
+The idle figures show what such frequent polling costs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.clock.course import Job, Note
 CONCURRENCY = 100
 CONNECTIONS = 20
 POLLING_SECONDS = 0.1
-# With the events that the triggers would write: with the triggers a million rows take minutes.
+# Writes the triggers' events itself: with triggers, a million rows take minutes.
 PENDING = """
 WITH inserted AS (
     INSERT INTO procrastinate_jobs (queue_name, task_name, args, scheduled_at)

@@ -14,8 +14,8 @@ import re
 CONTROL_CHARACTER = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-# Colours and cursor movements are removed whole. Other sequences carry text, which must not hide
-# there, so they lose only their control characters.
+# Sequences that are removed whole. Other sequences may contain text, which must stay visible, so
+# they lose only their control characters.
 _COLOUR_OR_MOVEMENT = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]")
 
 

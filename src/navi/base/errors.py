@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
 
-SHOWN_CALLS = 10
-"""An agent may keep trying; the first few calls show what it needs."""
+MAX_CALLS_IN_MESSAGE = 10
+"""An agent may try many calls; the first few show what it needs."""
 
 
 class NaviError(Exception):
-    """The base class. Each subclass sets its kind, exit code and HTTP status."""
+    """The base class. Subclasses override kind, exit code and HTTP status as needed."""
 
     kind: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
@@ -26,7 +26,7 @@ class NaviError(Exception):
 
     @property
     def sentence(self) -> str:
-        """Message and hint in one, for places that show a single line."""
+        """Message and hint on one line."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
@@ -107,7 +107,7 @@ class SessionBusy(Conflict):
 
 
 class StoreUnavailable(NaviError):
-    """The store did not answer in time. Nothing that was admitted is lost."""
+    """The store is not responding. Nothing that was admitted is lost."""
 
     kind, http_status = "store_unavailable", 503
 
@@ -133,6 +133,18 @@ class AgentFailed(NaviError):
     kind, http_status = "agent_failed", 502
 
 
+class NoModel(AgentFailed):
+    """The built-in agent has no model to run with."""
+
+    kind, http_status = "no_model", 409
+
+    def __init__(self, *, suggests_other_agents: bool = True) -> None:
+        hint = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or NAVI_MODEL and restart the server"
+        if suggests_other_agents:
+            hint += ", or install Claude Code or Codex"
+        super().__init__("no model is set up", hint=hint)
+
+
 class NotDelivered(AgentFailed):
     """Nothing reached the agent, so the input stays in the queue."""
 
@@ -140,21 +152,20 @@ class NotDelivered(AgentFailed):
 
 
 class OpenElsewhere(NotDelivered):
-    """Another process has the conversation open. Sending would fork it, so nothing was sent."""
+    """Another process has the conversation open. An input would fork it, so none was sent."""
 
     kind, http_status = "open_elsewhere", 409
 
-    def __init__(self, client: str, where: str, name: str) -> None:
-        self.name = name
-        """The agent's own id for the session."""
+    def __init__(self, agent: str, location: str, agent_session_id: str) -> None:
+        self.agent_session_id = agent_session_id
         super().__init__(
-            f"this session is open in {client} elsewhere ({where}), so its inputs wait",
+            f"this session is open in {agent} elsewhere ({location}), so its inputs wait",
             hint="close it there to deliver them",
         )
 
 
 class IterationLimit(NaviError):
-    """The agent used up the model requests that one turn may make."""
+    """The turn reached its limit of model requests."""
 
     kind = "max_iterations"
 
@@ -165,6 +176,15 @@ class IterationLimit(NaviError):
         )
 
 
+class Interrupted(AgentFailed):
+    """A person stopped the agent in its own terminal."""
+
+    kind = "interrupted"
+
+    def __init__(self) -> None:
+        super().__init__("the agent was stopped in its terminal")
+
+
 class PermissionRefused(NaviError):
     """The agent finished, but was not allowed to make these calls."""
 
@@ -172,13 +192,14 @@ class PermissionRefused(NaviError):
 
     def __init__(self, calls: Sequence[str], *, hint: str = "") -> None:
         distinct = list(dict.fromkeys(calls))
-        more = len(distinct) - SHOWN_CALLS
-        words = ", ".join(distinct[:SHOWN_CALLS]) + (f" and {more} more" if more > 0 else "")
-        super().__init__(f"refused: {words}", hint=hint)
+        more = len(distinct) - MAX_CALLS_IN_MESSAGE
+        first = ", ".join(distinct[:MAX_CALLS_IN_MESSAGE])
+        rest = f" and {more} more" if more > 0 else ""
+        super().__init__(f"refused: {first}{rest}", hint=hint)
 
 
 class UsageLimit(NaviError):
-    """The vendor accepts no requests for now, and may say until when, or for how long."""
+    """The vendor refuses requests for now. It may report when that ends, or how long it lasts."""
 
     kind, http_status = "limit", 429
 
@@ -189,8 +210,10 @@ class UsageLimit(NaviError):
         hint: str = "",
         resets_at: datetime | None = None,
         resets_in: timedelta | None = None,
+        limit_kind: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
+        self.limit_kind = limit_kind
         self._resets_at = resets_at
         self._resets_in = resets_in
 

@@ -1,4 +1,4 @@
-"""Locks on files (flock). The kernel releases them when their holder ends, however it ends."""
+"""Locks on files (flock). The kernel releases them when their process ends, even if killed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def lock_file(path: Path) -> int:
-    """Create and lock the file; closing the returned descriptor unlocks it.
+    """Lock the file, creating it if necessary. Closing the returned descriptor unlocks it.
 
-    Raises OSError if another process holds the lock.
+    Raises BlockingIOError if the lock is held, another OSError if the file can't be opened.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -22,7 +22,7 @@ def lock_file(path: Path) -> int:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process holds the lock; False if there is no such file."""
+    """Whether a process holds the lock; False if the file is missing or can't be opened."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except OSError:

@@ -1,7 +1,7 @@
-"""Who may read what Navi writes.
+"""Keeps other users of the machine out of Navi's files.
 
-Navi's umask closes its own files to other users. Agents work for the person, so they run with the
-umask under which the person started the command.
+Navi sets a private umask for itself. Agents work for the person who started Navi, so they run with
+that person's umask.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _original_umask: int | None = None
 
 
 def make_files_private() -> None:
-    """From now on, close what this process and its children create to other users."""
+    """Keep other users out of new files of this process, and of children that keep its umask."""
     global _original_umask
     previous = os.umask(PRIVATE_UMASK)
     if _original_umask is None:
@@ -30,7 +30,7 @@ def person_umask() -> int:
     """The umask under which the person started this process."""
     if _original_umask is not None:
         return _original_umask
-    current = os.umask(PRIVATE_UMASK)  # it can't be read without being set
+    current = os.umask(PRIVATE_UMASK)  # a umask can't be read without being set
     os.umask(current)
     return current
 
@@ -55,7 +55,7 @@ class Exposure(NamedTuple):
 
 
 def exposure(folder: str, paths: Iterable[str]) -> Exposure | None:
-    """The worst that other users can do in `folder`, which holds Navi's files `paths`."""
+    """The worst access other users have to `folder` or the files in it; None if they have none."""
     if _mode(folder) & stat.S_IWOTH:
         return Exposure(True, "every user can replace files in it", f"chmod go-w {quote(folder)}")
     for path in paths:

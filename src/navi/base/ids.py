@@ -13,8 +13,8 @@ def new_id() -> str:
 
 
 def is_agent_session_id(name: str) -> bool:
-    """Whether an agent's program will read this as a session's id, never as an option.
+    """Whether this is safe to pass to an agent's program as a session id, never as an option.
 
-    We take ids from the names of transcript files, and anyone who can create one chooses its name.
+    Ids are read from the names of transcript files, which any program can create.
     """
     return _AGENT_SESSION.fullmatch(name) is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
-SQLITE = "sqlite:///"
+SQLITE_PREFIX = "sqlite:///"
 
 
 def home(environment: Mapping[str, str] = os.environ) -> Path:
@@ -20,19 +20,24 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def database_url(environment: Mapping[str, str] = os.environ) -> str:
-    """The store's URL: `NAVI_DATABASE_URL`, else a SQLite file in the home folder."""
+    """The store's URL: `NAVI_DATABASE_URL`, else a SQLite file in `home`."""
     if url := environment.get("NAVI_DATABASE_URL"):
         return url
-    return f"{SQLITE}{home(environment) / 'navi.sqlite3'}"
+    return f"{SQLITE_PREFIX}{home(environment) / 'navi.sqlite3'}"
 
 
 def store_file(url: str) -> Path | None:
     """The file of a SQLite store; None for the URL of any other database."""
-    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
+    return Path(url.removeprefix(SQLITE_PREFIX)) if url.startswith(SQLITE_PREFIX) else None
 
 
 def token_file(environment: Mapping[str, str] = os.environ) -> Path:
     return home(environment) / "token"
+
+
+def address_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file with the address of this home's server; see `served_address`."""
+    return home(environment) / "address"
 
 
 def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
@@ -43,7 +48,7 @@ def settings_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def tmux_socket(environment: Mapping[str, str] = os.environ) -> str:
-    """The name of tmux's socket for this home, as in `tmux -L NAME`. A path could be too long."""
+    """The name of this home's socket for `tmux -L`. A path, for `tmux -S`, could be too long."""
     import hashlib
 
     return f"navi-{hashlib.sha256(str(home(environment)).encode()).hexdigest()[:8]}"
@@ -56,7 +61,7 @@ def pane_name(session_id: str) -> str:
 
 def address(host: str, port: int) -> str:
     """The URL at which this machine reaches a server that listens on `host` and `port`."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
-    if ":" in name and not name.startswith("["):
-        name = f"[{name}]"
-    return f"http://{name}:{port}"
+    reachable_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
+    if ":" in reachable_host and not reachable_host.startswith("["):
+        reachable_host = f"[{reachable_host}]"
+    return f"http://{reachable_host}:{port}"

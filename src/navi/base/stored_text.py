@@ -1,4 +1,4 @@
-"""Checks text that both databases must store and every terminal must show.
+"""Checks that text can be stored in both databases and shown in any terminal.
 
 PostgreSQL rejects NUL characters, and a lone surrogate can't be encoded as UTF-8.
 """
@@ -10,9 +10,12 @@ from navi.base.errors import InvalidInput
 
 
 def require_storable(name: str, text: str, longest: int | None = None) -> str:
-    """The text, or an error that names it. `longest` counts characters."""
+    """Return `text` if it can be stored; otherwise raise an error that refers to it as `name`.
+
+    `longest` is the maximum length in characters.
+    """
     if "\x00" in text:
-        raise InvalidInput(f"{name} contains a NUL character", hint="remove it and send again")
+        raise InvalidInput(f"{name} contains a NUL character", hint="remove it and try again")
     require_unicode(name, text)
     if longest is not None and len(text) > longest:
         raise InvalidInput(
@@ -33,19 +36,19 @@ def require_unicode(name: str, text: str) -> str:
 
 
 def require_printable(name: str, text: str, longest: int) -> str:
-    """Short text that lists show: no control characters except newlines and tabs."""
+    """For short text that is shown in lists: no control characters except newlines and tabs."""
     require_storable(name, text, longest)
     if match := CONTROL_CHARACTER.search(text):
         raise InvalidInput(
             f"{name} contains the control character U+{ord(match[0]):04X}, "
             f"at character {match.start()}",
-            hint="remove it and send again; letters, symbols and emoji are fine",
+            hint="remove it and try again; letters, symbols and emoji are fine",
         )
     return text
 
 
 def require_line(name: str, text: str, longest: int) -> str:
-    """A name: one line of printable text."""
+    """For names: one line of printable text."""
     require_printable(name, text, longest)
     if "\n" in text or "\t" in text:
         raise InvalidInput(

@@ -15,7 +15,8 @@ class SystemClock:
 def machine_timezone(environment: Mapping[str, str] = os.environ) -> tzinfo:
     """The machine's zone, always one with an IANA name, which cron expressions need.
 
-    If the machine states only rules, as with TZ=CET-1CEST, a zone with the same offsets is used.
+    If the machine's setting is only a rule, such as TZ=CET-1CEST, a zone with the same offsets is
+    used.
     """
     if variable := environment.get("TZ"):
         zone = _load_zone(_after_zoneinfo(variable.removeprefix(":")))
@@ -49,9 +50,9 @@ def _load_zone(name: str) -> tzinfo | None:
 
 
 def _similar_zone() -> tzinfo:
-    """A zone with the same offsets as the machine's clock in winter and summer, or UTC.
+    """A zone with the machine's offsets in January and July, in any order; UTC if there is none.
 
-    Prefers the same abbreviations, then the same summer offset, then the plainest name: CET rather
+    Prefers the same abbreviations, then the same offset in July, then the plainest name: CET rather
     than Europe/Oslo.
     """
     from zoneinfo import ZoneInfo, available_timezones

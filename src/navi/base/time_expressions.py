@@ -1,6 +1,6 @@
 """Reads the times that people and agents write, and writes instants back in words.
 
-A small grammar of our own: a text has exactly one meaning, or is refused with examples that work.
+The grammar is small: a text has exactly one meaning, or is refused with examples that work.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FURTHEST = timedelta(days=3_653)
 """Ten years with their leap days. Anything further ahead is probably a typo."""
 
 TEXT_LIMIT = 100
-"""In characters, counting a run of spaces as one. The longest valid text has about 60."""
+"""In characters; several spaces in a row count as one. The longest valid text has about 60."""
 
 
 def parse_when(text: str, now: datetime, timezone: tzinfo) -> datetime:
     """The instant that `text` means, in UTC; never before `now`."""
-    query = _Query(text, _tidy(text), now.astimezone(UTC), timezone)
+    query = _Query(text, _normalize(text), now.astimezone(UTC), timezone)
     for read in _READERS:
         instant = read(query)
         if instant is None:
@@ -56,28 +56,30 @@ def parse_offset(text: str) -> tzinfo:
 
 def parse_duration(text: str) -> timedelta:
     """An exact length of time: a day is 24 hours even when the clocks change. May be zero."""
-    length = _duration(_tidy(text))
+    length = _duration(_normalize(text))
     if length is None:
         raise InvalidInput(f"can't read {quoted(text)} as a duration", hint=_DURATION_HINT)
     return length
 
 
 def describe(instant: datetime, now: datetime, timezone: tzinfo) -> str:
-    """How far away it is, the local time, and UTC. `parse_when` can read the local time."""
+    """How far away the instant is, its local time and UTC. `parse_when` reads the local time."""
     # Python subtracts two times in one zone by their wall clocks, so convert both to UTC.
     distance = _distance(instant.astimezone(UTC) - now.astimezone(UTC))
     return f"{distance}, {describe_moment(instant, timezone)}"
 
 
 def describe_moment(instant: datetime, timezone: tzinfo) -> str:
-    """The local time, and UTC."""
+    """The instant's local time and, where that differs, UTC."""
     local, utc = instant.astimezone(timezone), instant.astimezone(UTC)
+    if not local.utcoffset():
+        return f"{_stamp(utc)} UTC"
     utc_text = _clock(utc) if utc.date() == local.date() else _stamp(utc)
     return f"{_stamp(local)} {_offset(local)} ({utc_text} UTC)"
 
 
 def describe_length(length: timedelta) -> str:
-    """Exact to the second. `parse_duration` can read it, unless it is negative."""
+    """The length in words, to the second. `parse_duration` can read it back, unless negative."""
     seconds = length // timedelta(seconds=1)
     parts = []
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
@@ -88,17 +90,18 @@ def describe_length(length: timedelta) -> str:
 
 
 def quoted(text: str) -> str:
-    """Quoted, short, and safe for terminals and databases."""
+    """The text in quotes, shortened, and safe for terminals and databases."""
     return repr(shortened(text, 60))
 
 
-# Readers: each reads one form, and returns None for any other.
+# Readers: each reads one form and returns None for any other. It raises InvalidInput for text that
+# has its form but is not a valid time.
 
 
 @dataclass(frozen=True, slots=True)
 class _Query:
     text: str
-    words: str
+    normal_text: str
     now: datetime
     timezone: tzinfo
 
@@ -107,8 +110,8 @@ class _Query:
         return self.now.astimezone(self.timezone).date()
 
 
-def _tidy(text: str) -> str:
-    """The text in a normal form; blank, which no reader accepts, if it can't be a time."""
+def _normalize(text: str) -> str:
+    """Lower case with single spaces; if the text can't be a time, '', which no reader accepts."""
     words = " ".join(text.split())
     # Checked before lower(), which turns e.g. the Kelvin sign into an ASCII k.
     if not words.isascii() or len(words) > TEXT_LIMIT:
@@ -117,28 +120,28 @@ def _tidy(text: str) -> str:
 
 
 def _read_now(query: _Query) -> datetime | None:
-    return query.now if query.words in ("now", "immediately") else None
+    return query.now if query.normal_text in ("now", "immediately") else None
 
 
-_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
-"""Seconds per unit, from the longest to the shortest: their order in a duration."""
+_UNIT_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Seconds per unit, in the order in which units occur in a duration: longest first."""
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)"
 _UNIT = "(weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)"
-_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
-_PARTS = re.compile(f"{_PART.pattern}(?:(?:,? and |, ?| ?){_PART.pattern})*")
-_ISO_PARTS = re.compile(
+_DURATION_PART = re.compile(f"{_AMOUNT} ?{_UNIT}")
+_DURATION = re.compile(f"{_DURATION_PART.pattern}(?:(?:,? and |, ?| ?){_DURATION_PART.pattern})*")
+_ISO_DURATION = re.compile(
     f"p(?=.)(?:{_AMOUNT}(w))?(?:{_AMOUNT}(d))?"
     f"(?:t(?=.)(?:{_AMOUNT}(h))?(?:{_AMOUNT}(m))?(?:{_AMOUNT}(s))?)?"
 )
 _DURATION_HINT = 'write "30m", "2h 15m", "1d 6h" or "90 seconds"; the longest is 10 years'
 
-_NUMBERS = {
+_NUMBER_WORDS = {
     **{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"},
     **{"eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15"},
     **{"twenty": "20", "thirty": "30", "forty-five": "45", "ninety": "90"},
 }
-# Applied one after another, in this order.
-_NUMERALS = (
+# Patterns and their replacements, applied one after another in this order.
+_SPELLINGS = (
     (r"^(an?|[0-9]+) ([a-z]+) and a half$", r"\1 and a half \2"),  # an hour and a half
     (r"^an? and a half ", "1.5 "),
     (r"^([0-9]+) and a half ", r"\1.5 "),
@@ -149,17 +152,17 @@ _NUMERALS = (
 
 
 def _read_duration(query: _Query) -> datetime | None:
-    length = _duration(query.words.removeprefix("in ").removesuffix(" from now"))
+    length = _duration(query.normal_text.removeprefix("in ").removesuffix(" from now"))
     return None if length is None else query.now + length
 
 
 def _duration(words: str) -> timedelta | None:
     parts = _duration_parts(words)
     units = [unit[0] for _, unit in parts]
-    if not parts or units != [unit for unit in _SECONDS if unit in units]:
+    if not parts or units != [unit for unit in _UNIT_SECONDS if unit in units]:
         return None
     # Summed as decimals, which never overflow.
-    seconds = sum(Decimal(amount) * _SECONDS[unit[0]] for amount, unit in parts)
+    seconds = sum(Decimal(amount) * _UNIT_SECONDS[unit[0]] for amount, unit in parts)
     if seconds > FURTHEST // timedelta(seconds=1):
         raise InvalidInput(f"{quoted(words)} is longer than 10 years", hint=_DURATION_HINT)
     return timedelta(microseconds=int(seconds * 1_000_000))
@@ -167,13 +170,15 @@ def _duration(words: str) -> timedelta | None:
 
 def _duration_parts(words: str) -> list[tuple[str, str]]:
     """Pairs of amount and unit; empty if the words are not a duration."""
-    if match := _ISO_PARTS.fullmatch(words):
+    if match := _ISO_DURATION.fullmatch(words):
         amounts_and_units = [part for part in match.groups() if part]
         return list(zip(amounts_and_units[::2], amounts_and_units[1::2], strict=True))
-    plain = re.sub(rf"\b({'|'.join(_NUMBERS)})\b", lambda match: _NUMBERS[match[0]], words)
-    for spelling, numerals in _NUMERALS:
-        plain = re.sub(spelling, numerals, plain)
-    return _PART.findall(plain) if _PARTS.fullmatch(plain) else []
+    plain = re.sub(
+        rf"\b({'|'.join(_NUMBER_WORDS)})\b", lambda match: _NUMBER_WORDS[match[0]], words
+    )
+    for spelling, replacement in _SPELLINGS:
+        plain = re.sub(spelling, replacement, plain)
+    return _DURATION_PART.findall(plain) if _DURATION.fullmatch(plain) else []
 
 
 _OFFSET = re.compile("([+-])([0-9]{2}|[0-9](?![0-9]))(?::?([0-9]{2}))?")
@@ -185,7 +190,7 @@ _ISO = re.compile(
 
 
 def _read_iso(query: _Query) -> datetime | None:
-    match = _ISO.fullmatch(query.words)
+    match = _ISO.fullmatch(query.normal_text)
     if not match:
         return None
     # Not fromisoformat, which in newer Pythons reads 24:00 as midnight.
@@ -223,11 +228,11 @@ _TONIGHT = re.compile(f"tonight(?: {_TIME})?")
 _PART_OF_DAY = re.compile(f"(?P<day>this|tomorrow) (?P<part>{'|'.join(_PARTS_OF_DAY)})")
 _WEEKDAY_AND_TIME = re.compile(f"{_WEEKDAY} {_TIME}")
 _TIME_ALONE = re.compile(_TIME)
-_DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}")
+_DAY_ALONE = re.compile(f"today|tomorrow|{_WEEKDAY}|(?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})")
 
 
 def _read_day_and_time(query: _Query) -> datetime | None:
-    match = _DAY_AND_TIME.fullmatch(query.words)
+    match = _DAY_AND_TIME.fullmatch(query.normal_text)
     if not match:
         return None
     day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
@@ -235,7 +240,7 @@ def _read_day_and_time(query: _Query) -> datetime | None:
 
 
 def _read_part_of_day(query: _Query) -> datetime | None:
-    match = _PART_OF_DAY.fullmatch(query.words)
+    match = _PART_OF_DAY.fullmatch(query.normal_text)
     if not match:
         return None
     day = query.today + timedelta(days=1 if match["day"] == "tomorrow" else 0)
@@ -243,7 +248,7 @@ def _read_part_of_day(query: _Query) -> datetime | None:
 
 
 def _read_tonight(query: _Query) -> datetime | None:
-    match = _TONIGHT.fullmatch(query.words)
+    match = _TONIGHT.fullmatch(query.normal_text)
     if not match:
         return None
     at = _time_of_day(match["time"] or f"{_PARTS_OF_DAY['night']}:00", query)
@@ -253,14 +258,14 @@ def _read_tonight(query: _Query) -> datetime | None:
 
 
 def _read_next_week(query: _Query) -> datetime | None:
-    if query.words != "next week":
+    if query.normal_text != "next week":
         return None
     monday = query.today + timedelta(days=7 - query.today.weekday())
     return _at_wall(datetime.combine(monday, time(_PARTS_OF_DAY["morning"])), query)
 
 
 def _read_weekday_and_time(query: _Query) -> datetime | None:
-    match = _WEEKDAY_AND_TIME.fullmatch(query.words)
+    match = _WEEKDAY_AND_TIME.fullmatch(query.normal_text)
     if not match:
         return None
     days = (_WEEKDAYS.index(match["weekday"][:3]) - query.today.weekday()) % 7
@@ -271,7 +276,7 @@ def _read_weekday_and_time(query: _Query) -> datetime | None:
 
 
 def _read_time_alone(query: _Query) -> datetime | None:
-    match = _TIME_ALONE.fullmatch(query.words)
+    match = _TIME_ALONE.fullmatch(query.normal_text)
     if not match:
         return None
     at = _time_of_day(match["time"], query)
@@ -279,8 +284,16 @@ def _read_time_alone(query: _Query) -> datetime | None:
 
 
 def _read_day_alone(query: _Query) -> None:
-    if _DAY_ALONE.fullmatch(query.words):
-        raise _refusal(query, f"{quoted(query.text)} has no time of day")
+    match = _DAY_ALONE.fullmatch(query.normal_text)
+    if not match:
+        return
+    if match["date"] is not None:
+        try:
+            date.fromisoformat(match["date"])
+        except ValueError as error:
+            message = f"{quoted(query.text)} is not a valid date: {error}"
+            raise _refusal(query, message) from error
+    raise _refusal(query, f"{quoted(query.text)} has no time of day")
 
 
 _Reader = Callable[[_Query], datetime | None]
@@ -301,15 +314,15 @@ _READERS: tuple[_Reader, ...] = (
 def _time_of_day(words: str, query: _Query) -> time:
     if words in ("noon", "midnight"):
         return time(12 if words == "noon" else 0)
-    half = words[-2:] if words.endswith("m") else ""
-    hour, _, minute = words.removesuffix(half).strip().partition(":")
+    am_or_pm = words[-2:] if words.endswith("m") else ""
+    hour, _, minute = words.removesuffix(am_or_pm).strip().partition(":")
     hours, minutes = int(hour), int(minute or 0)
-    if half and not 1 <= hours <= 12:
+    if am_or_pm and not 1 <= hours <= 12:
         raise _refusal(
-            query, f"{quoted(words)} is not a time of day: with {half}, hours go from 1 to 12"
+            query, f"{quoted(words)} is not a time of day: with {am_or_pm}, hours go from 1 to 12"
         )
-    if half:
-        hours = hours % 12 + (12 if half == "pm" else 0)
+    if am_or_pm:
+        hours = hours % 12 + (12 if am_or_pm == "pm" else 0)
     if hours > 23 or minutes > 59:
         raise _refusal(
             query, f"{quoted(words)} is not a time of day: a day goes from 00:00 to 23:59"
@@ -339,7 +352,7 @@ def _occurrences(wall: datetime, timezone: tzinfo) -> tuple[datetime, datetime]:
     If the clock skips that time, both are the moment of the change.
     """
     first, second = (wall.replace(tzinfo=timezone, fold=fold).astimezone(UTC) for fold in (0, 1))
-    if first > second:  # PEP 495: the sign of a local time that does not exist
+    if first > second:  # PEP 495: such a local time does not exist
         first = second = _moment_of_change(wall, second, first, timezone)
     return first, second
 

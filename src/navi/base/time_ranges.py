@@ -1,4 +1,4 @@
-"""How far back to look, as people write it: "7d", "yesterday"."""
+"""Reads the start and the end of a time range in the past: "7d", "yesterday"."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def _span(text: str, now: datetime, timezone: tzinfo) -> tuple[datetime, datetim
 
 
 def _day(words: str, today: date) -> date | None:
-    """`today`, `yesterday`, a date, or a weekday: the latest one, which may be today."""
+    """The day meant by `today`, `yesterday`, a date or a weekday. A weekday is its latest
+    occurrence, which may be today."""
     if words == "today":
         return today
     if words == "yesterday":
@@ -58,7 +59,8 @@ def _day(words: str, today: date) -> date | None:
 
 
 def _moment(words: str, now: datetime, timezone: tzinfo) -> datetime | None:
-    """The latest `14:30`, or `yesterday 14:30` with any day that `_day` accepts."""
+    """Reads `14:30`, which is the last time it was 14:30, and `yesterday 14:30`, with any day that
+    `_day` reads. None for other texts."""
     day_name, _, clock = words.rpartition(" ")
     today = now.astimezone(timezone).date()
     day = _day(day_name.removesuffix(" at"), today) if day_name else today

@@ -16,6 +16,7 @@ def instant(moment: datetime) -> str: ...
 @overload
 def instant(moment: None) -> None: ...
 def instant(moment: datetime | None) -> str | None:
+    """The moment as text: ISO 8601 in UTC, to the millisecond."""
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -35,7 +36,7 @@ def from_microseconds(count: int) -> datetime:
 
 
 def describe_age(moment: datetime, now: datetime) -> str:
-    """How long ago, in its largest unit. Never negative, since clocks differ a little."""
+    """How long ago `moment` was, in one unit. The future counts as now because clocks differ."""
     seconds = max(0, int((now - moment).total_seconds()))
     if _MONTH <= seconds < 2 * _MONTH:
         return f"{seconds // _DAY}d ago"

@@ -24,34 +24,39 @@ def request_timezone(
 
 
 def parse_timezone(name: str) -> tzinfo:
-    """The zone of an IANA name such as Europe/Paris."""
+    """The zone of an IANA name such as Europe/Paris, or of an offset such as +02:00."""
     if name == "UTC":  # works even without a time zone database
         return UTC
-    if name not in _names():
+    if name[:1] in ("+", "-"):
+        return parse_offset(name)
+    if name not in _zone_names():
         raise InvalidInput(f"there is no time zone {quoted(name)}", hint=_hint(name))
     return ZoneInfo(name)
 
 
 def timezone_or_utc(name: str) -> tzinfo:
-    """A stored zone, or UTC if this machine does not have it. Only for showing times."""
-    return ZoneInfo(name) if name in _names() else UTC
+    """The zone of a stored name; UTC if this machine does not have it. Only for showing times."""
+    try:
+        return parse_timezone(name)
+    except InvalidInput:
+        return UTC
 
 
 def zone_name(timezone: tzinfo) -> str:
-    """The zone's IANA name, or UTC: without a name it has no rules for a schedule to follow."""
-    return getattr(timezone, "key", "UTC")
+    """The zone's IANA name or offset, as `parse_timezone` reads it."""
+    return getattr(timezone, "key", None) or str(timezone).removeprefix("UTC") or "UTC"
 
 
 @cache
-def _names() -> set[str]:
-    """Cached because listing them reads hundreds of files."""
+def _zone_names() -> set[str]:
+    """Cached because listing the zones reads hundreds of files."""
     return available_timezones()
 
 
 def _hint(name: str) -> str:
     """Suggests zones that end with `name`: `paris` may mean Europe/Paris."""
     end = "_".join(name.lower().split())
-    similar = sorted(zone for zone in _names() if end and zone.lower().endswith(end))
+    similar = sorted(zone for zone in _zone_names() if end and zone.lower().endswith(end))
     if similar:
         return f"did you mean {' or '.join(similar[:3])}?"
-    return "use an IANA name like Europe/Paris, America/New_York or UTC"
+    return "use an IANA name like Europe/Paris, America/New_York or UTC, or an offset like +02:00"

@@ -1,4 +1,4 @@
-"""Prefixes of Navi's tokens, by which people and `mask` recognize them.
+"""Prefixes by which people and `mask` recognize Navi's tokens.
 
 Server and user tokens from older versions have no prefix.
 """

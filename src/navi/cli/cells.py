@@ -16,14 +16,14 @@ def cut(text: str, room: int, *, keep_end: bool = False) -> str:
     if width(text) <= room:
         return text
     characters = reversed(text) if keep_end else iter(text)
-    kept: list[str] = []
+    visible: list[str] = []
     left = room - 1
     for character in characters:
         left -= width(character)
         if left < 0:
             break
-        kept.append(character)
-    return "…" + "".join(reversed(kept)) if keep_end else "".join(kept).rstrip() + "…"
+        visible.append(character)
+    return "…" + "".join(reversed(visible)) if keep_end else "".join(visible).rstrip() + "…"
 
 
 def padded(text: str, room: int) -> str:
@@ -31,22 +31,22 @@ def padded(text: str, room: int) -> str:
 
 
 def line_spans(text: str, first_room: int, room: int) -> list[tuple[int, int]]:
-    """Where each line begins and ends when a one-line text is wrapped at spaces.
+    """Where each line begins and ends when `text`, a single line, is wrapped at spaces.
 
     The first line has room for `first_room` cells, the others for `room`.
     """
     lines: list[tuple[int, int]] = []
-    start, used, left, after_space = 0, 0, first_room, 0
+    start, used, line_room, after_space = 0, 0, first_room, 0
     for index, character in enumerate(text):
         size = width(character)
         if character == " ":
             after_space = index + 1
         elif size == 2:  # scripts with wide characters have no spaces
             after_space = max(after_space, index)
-        if used + size > left and index > start:
+        if used + size > line_room and index > start:
             end = after_space if after_space > start else index
             lines.append((start, end))
-            start, left = end, room
+            start, line_room = end, room
             used = width(text[start:index])
             if end > index:  # the space that ended the line takes no room on the next
                 continue

@@ -1,4 +1,4 @@
-"""Code blocks of a Markdown text in colour, for a terminal."""
+"""Colours the code blocks of a Markdown text, for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask for confirmation before removing something."""
+"""Asks for confirmation before something is removed."""
 
 from __future__ import annotations
 

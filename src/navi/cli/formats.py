@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 
 from navi.base.control_characters import one_line
@@ -11,15 +12,16 @@ from navi.cli import cells
 
 
 def source(name: str) -> str:
-    """`claude-code` for what the tables call `claude_code`."""
+    """A source's name as people type it: `claude-code` for `claude_code`."""
     return name.replace("_", "-")
 
 
-def size(count: float) -> str:
+def size(amount: float) -> str:
+    """`950 B`, `12.3 KB`, `4.5 MB`."""
     for unit in ("B", "KB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
     raise AssertionError("unreachable")
 
 
@@ -41,6 +43,12 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def joined(names: Sequence[str]) -> str:
+    """`Claude Code, Codex and Navi`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def compact(number: int) -> str:
     """`950`, `12.3K`, `4.5M`."""
     if number < 1000:
@@ -54,23 +62,30 @@ def compact(number: int) -> str:
 
 
 def local_time(moment: datetime) -> str:
-    """In the machine's time zone, or that of TZ, with its name."""
+    """The time and the zone's name, in the zone of TZ or, if that is not set, the machine's."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M %Z}"
 
 
+def period(since: datetime, until: datetime | None) -> str:
+    """`since 2026-11-12 09:30 CET`, or `from … to …`."""
+    if until is None:
+        return f"since {local_time(since)}"
+    return f"from {local_time(since)} to {local_time(until)}"
+
+
 def shortened(text: str, length: int, *, keep_end: bool = False) -> str:
-    """On one line of at most `length` cells."""
+    """The text on one line of at most `length` cells."""
     return cells.cut(one_line(text), length, keep_end=keep_end)
 
 
-def home_short(path: str) -> str:
+def short_path(path: str) -> str:
     """`~/work` for a path in the user's home."""
     home = os.path.expanduser("~").rstrip("/")
     return "~" + path[len(home) :] if home and (path + "/").startswith(home + "/") else path
 
 
 def bar(share: float, width: int = 24) -> str:
-    """A horizontal bar, with at least a sliver for any value above zero."""
+    """A bar that fills `share` of `width`; any share above zero shows at least a sliver."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     if share > 0 and eighths == 0:
         eighths = 1

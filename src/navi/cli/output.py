@@ -1,7 +1,7 @@
-"""The only printer: stdout is data, stderr is talk. Understandable without colour.
+"""The only module that prints: data to stdout, messages to stderr. Colour never carries meaning.
 
-Control characters are removed from everything printed here, so that no text can set colours, or do
-worse. Navi's own colours are marks in the text until then, and become control characters last.
+Control characters are removed from everything printed here, so that no text can control the
+terminal. Navi's own colours are placeholders in the text, replaced after that.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from navi.cli import cells
 from navi.cli.table import GAP, Column, fit
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 RAW = "navi.cli.output.raw"
-"""Set in `meta` of a click context whose command prints control characters as they are."""
-# Marks the start of one of Navi's own colours until it is printed: a private-use character that
+"""The key in a click context's `meta` that says whether --raw is set."""
+# Stands for "ESC [" in Navi's own colours until they are printed: a private-use character that
 # every process picks at random, so that no text can be crafted to contain it.
-_MARK = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
-_COLOUR = re.compile(_MARK + "([0-9;]*m)")
+_PLACEHOLDER = chr(0xF0000 + int.from_bytes(os.urandom(2), "big") % 0xFFFE)
+_COLOUR = re.compile(_PLACEHOLDER + "([0-9;]*m)")
 
 
 def width() -> int | None:
@@ -51,16 +52,30 @@ def stream(text: str) -> None:
     _write(sys.stdout, text)
 
 
-def screen(lines: Sequence[str]) -> None:
+def screen_size() -> tuple[int, int]:
+    """The terminal's columns and lines, as they are now."""
+    size = os.get_terminal_size(sys.stdout.fileno())
+    return size.columns or 80, size.lines or 24
+
+
+def fill_screen(lines: Sequence[str]) -> None:
     """Replace the terminal's contents with these lines, cut to its size."""
-    columns, height = os.get_terminal_size(sys.stdout.fileno())
-    visible = [cells.cut(cleaned(line), columns) for line in lines[: height - 1]]
+    columns, height = screen_size()
+    # The cursor needs the last line: text there would scroll the screen.
+    visible = [_cut_line(line, columns) for line in lines[: height - 1]]
     _send(sys.stdout, "\x1b[H" + "".join(f"{line}\x1b[K\n" for line in visible) + "\x1b[J")
 
 
+def _cut_line(line: str, room: int) -> str:
+    """The line in colour if it fits, otherwise cut and without colours."""
+    line = cleaned(line)
+    plain = _COLOUR.sub("", line)
+    return _with_colours(line) if cells.width(plain) <= room else cells.cut(plain, room)
+
+
 @contextmanager
-def whole_screen() -> Iterator[None]:
-    """Switch to a separate screen without a cursor, and back at the end."""
+def separate_screen() -> Iterator[None]:
+    """Use a separate screen without a cursor inside the `with` block."""
     _send(sys.stdout, "\x1b[?1049h\x1b[?25l")
     try:
         yield
@@ -69,12 +84,12 @@ def whole_screen() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Print a remark to stderr."""
+    """Print a message to stderr."""
     _write(sys.stderr, text + "\n")
 
 
 def status(text: str) -> None:
-    """A status line that the next one replaces; only on a terminal."""
+    """Print a status line that the next one replaces; nothing if stderr is not a terminal."""
     if sys.stderr.isatty():
         _send(sys.stderr, f"\r\x1b[K{cleaned(text)}")
 
@@ -89,12 +104,18 @@ def say_json(value: Any) -> None:
 
 def table(head: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
     """Print a table cut to the terminal's width, as far as its columns allow."""
+    say("\n".join(table_lines(head, rows, width())))
+
+
+def table_lines(
+    head: Sequence[str | Column], rows: Iterable[Sequence[str]], room: int | None
+) -> list[str]:
+    """A table's head and rows as lines of at most `room` cells, as far as its columns allow."""
     columns = [each if isinstance(each, Column) else Column(each) for each in head]
-    visible, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], width())
+    visible, body, widths = fit(columns, [list(map(_cell, row)) for row in rows], room)
     heads = [column.head for column in visible]
     lines = [_row(visible, heads, widths, is_head=True)]
-    lines += [_row(visible, row, widths) for row in body]
-    say("\n".join(lines))
+    return lines + [_row(visible, row, widths) for row in body]
 
 
 def _row(
@@ -102,11 +123,19 @@ def _row(
 ) -> str:
     padded = []
     for column, cell, room in zip(columns, row, widths, strict=True):
-        style = "dim" if is_head else column.style
+        style = "dim" if is_head else column.style_of(cell)
         text = styled(cell, style) if cell and style else cell
         space = " " * (room - cells.width(cell))
         padded.append(space + text if column.is_number else text + space)
     return GAP.join(padded).rstrip()
+
+
+def diff(text: str, room: int | None = None) -> None:
+    """Print a unified diff, with lines cut to `room` cells."""
+    for line in text.splitlines():
+        visible = line if room is None else cells.cut(line, room)
+        styles = [style for start, style in DIFF_STYLES.items() if line.startswith(start)]
+        say(styled(visible, styles[0]) if styles else visible)
 
 
 def columns(rows: Sequence[Sequence[str]], separator: str) -> None:
@@ -139,7 +168,7 @@ def _cell(text: str) -> str:
 
 
 def page(lines: Sequence[str]) -> None:
-    """Print long data: through the pager on a terminal, directly elsewhere."""
+    """Print long data, through a pager if stdout is a terminal."""
     text = "\n".join(lines)
     if sys.stdout.isatty():
         os.environ.setdefault("LESS", "-FRX")  # short texts stay on the screen, colours work
@@ -154,14 +183,14 @@ def highlighted(text: str) -> str:
         return text
     from navi.cli.code import coloured
 
-    return coloured(without_control_characters(text)).replace("\x1b[", _MARK)
+    return coloured(without_control_characters(text)).replace("\x1b[", _PLACEHOLDER)
 
 
 def styled(text: str, *styles: str) -> str:
     """The text in colour on a terminal, unless NO_COLOR is set (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return text
-    return f"{_MARK}{';'.join(STYLES[style] for style in styles)}m{text}{_MARK}0m"
+    return f"{_PLACEHOLDER}{';'.join(STYLES[style] for style in styles)}m{text}{_PLACEHOLDER}0m"
 
 
 def cleaned(text: str) -> str:
@@ -196,7 +225,7 @@ def _with_colours(text: str) -> str:
 
 
 def _send(stream: TextIO, text: str) -> None:
-    """Write text unchanged; its only control characters are Navi's own."""
+    """Write text whose control characters are Navi's own, or wanted because of --raw."""
     try:
         try:
             stream.write(text)
@@ -205,9 +234,9 @@ def _send(stream: TextIO, text: str) -> None:
             stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        raise  # the reader has seen enough; click ends the command quietly
+        raise  # the program that reads the output has ended; click then ends the command quietly
     except OSError as error:
-        # Otherwise Python tries again at exit and fails with a traceback.
+        # Python writes the rest again at exit, which would fail with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise NaviError(
             f"can't write the output: {error.strerror}", hint="is the disk full?"

@@ -23,5 +23,5 @@ raw_option: Decorator = click.option(
     is_flag=True,
     expose_value=False,
     callback=_keep_control_characters,
-    help="Print control characters unchanged; your terminal will act on them.",
+    help="Keep control characters. Your terminal will interpret them.",
 )

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the server."""
+"""Errors between a client and the server."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from navi.base.errors import NaviError
 
 
 class NoServer(NaviError):
-    """Nothing answers, or what answers is not Navi."""
+    """No server answers, or the program that answers is not Navi."""
 
     kind, exit_code, http_status = "no_server", 2, 503
 
 
 class ServerRefused(NaviError):
-    """The server's own error."""
+    """An error that the server reported."""
 
     kind: ClassVar[str] = "refused"
 

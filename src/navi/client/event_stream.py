@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Events:
-    """Events, as the server sends them."""
+    """Receives events as the server sends them."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
 
     def next(self, seconds: float | None = None) -> Json | None:
-        """The next event; None if there is none within `seconds`."""
+        """Wait for the next event. Returns None if none comes within `seconds`."""
         import json
 
         from websockets.exceptions import ConnectionClosed

@@ -1,4 +1,4 @@
-"""One request and its answer, on a connection of its own.
+"""One request and its answer, on its own connection.
 
 Plain HTTP is written by hand: agents run `sm` all the time, and importing an HTTP library takes
 longer than the call itself. HTTPS uses Python's own `http.client`.
@@ -10,7 +10,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-CHUNK = 65_536
+RECEIVE_BYTES = 65_536
 
 
 class NotHttp(ValueError):
@@ -22,6 +22,8 @@ class Answer:
     status: int
     date: str
     body: bytes
+    version: str | None = None
+    """Navi's version; None if the server does not name it."""
 
 
 def exchange(
@@ -32,10 +34,10 @@ def exchange(
     headers: Mapping[str, str],
     timeout: float,
 ) -> Answer:
-    """Raises `OSError` if nothing answers, and `NotHttp` if the answer isn't HTTP."""
+    """Send a request. Raises `OSError` if nothing answers, `NotHttp` if the answer isn't HTTP."""
     scheme, _, netloc = address.partition("://")
     if scheme == "https":
-        return _exchange_by_https(netloc, method, path, data, headers, timeout)
+        return _exchange_over_https(netloc, method, path, data, headers, timeout)
     all_headers = {
         "Host": netloc,
         "Connection": "close",
@@ -50,9 +52,9 @@ def exchange(
     with socket.create_connection(_host_and_port(netloc), timeout) as connection:
         connection.sendall(request)
         received = bytearray()
-        while chunk := connection.recv(CHUNK):
-            received += chunk
-    return _answer(bytes(received))
+        while block := connection.recv(RECEIVE_BYTES):
+            received += block
+    return _parse_answer(bytes(received))
 
 
 def _host_and_port(netloc: str) -> tuple[str, int]:
@@ -62,26 +64,26 @@ def _host_and_port(netloc: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _answer(received: bytes) -> Answer:
+def _parse_answer(received: bytes) -> Answer:
     head, end, body = received.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").split("\r\n")
-    version, _, rest = first.partition(" ")
+    status_line, *header_lines = head.decode("latin-1").split("\r\n")
+    version, _, rest = status_line.partition(" ")
     status = rest[:3]
     if not end or not version.startswith("HTTP/1.") or not status.isdecimal():
-        raise NotHttp(first[:100])
+        raise NotHttp(status_line[:100])
     headers = {}
-    for line in lines:
+    for line in header_lines:
         name, _, value = line.partition(":")
         headers[name.strip().lower()] = value.strip()
     if "chunked" in headers.get("transfer-encoding", "").lower():
         body = _join_chunks(body)
     elif headers.get("content-length", str(len(body))) != str(len(body)):
         raise NotHttp("the answer is incomplete")
-    return Answer(int(status), headers.get("date", ""), body)
+    return Answer(int(status), headers.get("date", ""), body, headers.get("navi-version"))
 
 
 def _join_chunks(body: bytes) -> bytes:
-    """Joins the pieces of a chunked body."""
+    """Join the chunks of a body with `Transfer-Encoding: chunked`."""
     whole = bytearray()
     while True:
         size, end, body = body.partition(b"\r\n")
@@ -97,7 +99,7 @@ def _join_chunks(body: bytes) -> bytes:
         body = body[length + 2 :]
 
 
-def _exchange_by_https(
+def _exchange_over_https(
     netloc: str,
     method: str,
     path: str,
@@ -111,7 +113,8 @@ def _exchange_by_https(
     try:
         connection.request(method, path, data, {"Connection": "close", **headers})
         response = connection.getresponse()
-        return Answer(response.status, response.getheader("Date", ""), response.read())
+        date, version = response.getheader("Date", ""), response.getheader("Navi-Version")
+        return Answer(response.status, date, response.read(), version)
     except HTTPException as error:
         raise NotHttp(str(error)) from error
     finally:

@@ -1,6 +1,6 @@
-"""MCP over standard input and output: forwards every line to the server, and says who is calling.
+"""MCP over standard input and output: forwards each line to the server with the caller's session.
 
-Imports stay few, because agents start this process with every session.
+Imports little, because agents start this process in every session.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from navi import __version__
 from navi.base.errors import NaviError
 from navi.client import Client
 
-NO_SERVER = -32000
+NO_SERVER_CODE = -32000
 OLDEST_PROTOCOL = "2024-11-05"
 
 
 def run(
-    client: Client,
+    find_client: Callable[[], Client],
     environment: Mapping[str, str],
     session_variables: Iterable[str],
-    source: IO[str] = sys.stdin,
+    requests: IO[str] = sys.stdin,
     write: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Runs until the agent closes the pipe."""
+    """Forward requests until the agent closes the pipe.
+
+    Each request looks up the server again, which may start or move while the agent runs.
+    """
     headers = caller_headers(environment, session_variables)
-    for line in source:
+    for line in requests:
         if not line.strip():
             continue
-        answer = _answer(client, headers, line)
+        answer = _answer(find_client, headers, line)
         if answer is not None:
             write(json.dumps(answer, ensure_ascii=False))
 
@@ -47,16 +50,19 @@ def caller_headers(
     return {}
 
 
-def _answer(client: Client, headers: Mapping[str, str], line: str) -> Any:
+def _answer(find_client: Callable[[], Client], headers: Mapping[str, str], line: str) -> Any:
     try:
-        return client.ask_mcp(line, headers)
+        return find_client().ask_mcp(line, headers)
     except NaviError as error:
         return _error_answer(line, error)
 
 
 def _error_answer(line: str, error: NaviError) -> Any:
-    """An agent that starts while no server is running gets no tools, rather than an error that it
-    would report. A tool call gets the error that a person would see."""
+    """The answer if the server can't be reached or refuses the token.
+
+    An agent that starts while no server is running gets no tools, rather than an error that it
+    would report. A tool call gets the error that a person would see.
+    """
     try:
         request = json.loads(line)
         request_id, method = request["id"], request.get("method")
@@ -72,7 +78,7 @@ def _error_answer(line: str, error: NaviError) -> Any:
         case "tools/call":
             result = {"content": [{"type": "text", "text": error.sentence}], "isError": True}
         case _:
-            problem = {"code": NO_SERVER, "message": error.sentence}
+            problem = {"code": NO_SERVER_CODE, "message": error.sentence}
             return {"jsonrpc": "2.0", "id": request_id, "error": problem}
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from navi.base import paths
 from navi.base.errors import UsageError
+from navi.base.served_address import served_address
 
 TOKEN_HINT = "set NAVI_TOKEN to your token; the server's own is in its $NAVI_HOME/token"
 
@@ -21,15 +22,13 @@ class Server:
     address: str
     token: str | None
     token_source: str
-    """Where the token comes from, or was expected."""
+    """Where the token was found, or looked for."""
 
 
 def find_server(environment: Mapping[str, str] = os.environ) -> Server:
-    """`NAVI_URL` and `NAVI_TOKEN`, else what `navi serve` uses on this machine."""
-    if url := environment.get("NAVI_URL"):
-        address = _require_address(url)
-    else:
-        address = _local_address(environment)
+    """The server in `NAVI_URL`, else this home's, running or not, with the token to use."""
+    served = None if environment.get("NAVI_URL") else served_address(environment)
+    address = served or configured_address(environment)
     token = environment.get("NAVI_TOKEN", "").strip()
     # An agent that Navi started has its session's token and never uses the person's.
     is_agent = "NAVI_TOKEN" in environment and "NAVI_SESSION_ID" in environment
@@ -46,7 +45,22 @@ def find_server(environment: Mapping[str, str] = os.environ) -> Server:
         ) from error
 
 
-def bearer(server: Server) -> dict[str, str]:
+def configured_address(environment: Mapping[str, str] = os.environ) -> str:
+    """`NAVI_URL`, else the address in the settings, whether or not a server is running."""
+    if url := environment.get("NAVI_URL"):
+        return _require_address(url)
+    return _local_address(environment)
+
+
+def lasting_address(environment: Mapping[str, str] = os.environ) -> str | None:
+    """`configured_address`; None if the server picks a new port at each start."""
+    if environment.get("NAVI_URL"):
+        return configured_address(environment)
+    is_fixed = _port(settings_section("server", environment), environment) != "0"
+    return configured_address(environment) if is_fixed else None
+
+
+def authorization_header(server: Server) -> dict[str, str]:
     token = server.token or ""
     if not token.isascii() or not token.isprintable():
         raise UsageError(
@@ -57,7 +71,7 @@ def bearer(server: Server) -> dict[str, str]:
 
 
 def _require_address(url: str) -> str:
-    """The scheme, host and port of `NAVI_URL`, or an error that shows a valid one."""
+    """The scheme, host and port in `url`. If it is invalid, the error shows a valid example."""
     example = paths.address(paths.DEFAULT_HOST, paths.DEFAULT_PORT)
     refusal = UsageError(f"NAVI_URL={url} is not a valid address", hint=f"like NAVI_URL={example}")
     try:
@@ -67,24 +81,28 @@ def _require_address(url: str) -> str:
         raise refusal from error
     if parts.scheme not in ("http", "https") or not host:
         raise refusal
-    name = f"[{host}]" if ":" in host else host
-    plain = f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
+    url_host = f"[{host}]" if ":" in host else host
+    address = f"{parts.scheme}://{url_host}" + ("" if port is None else f":{port}")
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username:
-        raise UsageError("NAVI_URL must contain only an address", hint=f"set it to {plain}")
-    return plain
+        raise UsageError("NAVI_URL must contain only an address", hint=f"set it to {address}")
+    return address
 
 
 def _local_address(environment: Mapping[str, str]) -> str:
-    """Where `navi serve` listens according to its settings, which are not checked here."""
+    """The address at which the settings, unchecked, make `navi serve` listen."""
     settings = settings_section("server", environment)
     host = environment.get("NAVI_SERVER_HOST") or settings.get("host", paths.DEFAULT_HOST)
-    port = str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))
+    port = _port(settings, environment)
     if not port.isdecimal() or not 0 < int(port) < 65_536:
         raise UsageError(
             f"the setting server.port is {port}, so the server's port is unknown",
             hint="set NAVI_URL to the address that `navi serve` prints",
         )
     return paths.address(str(host), int(port))
+
+
+def _port(settings: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    return str(environment.get("NAVI_SERVER_PORT") or settings.get("port", paths.DEFAULT_PORT))
 
 
 def settings_section(name: str, environment: Mapping[str, str] = os.environ) -> Mapping[str, Any]:

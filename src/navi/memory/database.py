@@ -1,7 +1,7 @@
 """Opens the DuckDB file.
 
-While one process has the file open for writing, no other can even read it. So writers hold it only
-for moments, and everyone retries for a while.
+While one process has the file open for writing, no other can even read it. So writers open it only
+briefly, and a process that finds it locked retries for a while.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from duckdb import DuckDBPyConnection
 
 from navi.memory import index_schema
 from navi.memory.index_errors import IndexBusy, IndexUnusable, NoIndex
-from navi.memory.index_paths import Places
+from navi.memory.index_paths import IndexPaths
 
-PATIENCE_SECONDS = 15.0
+LOCK_TIMEOUT_SECONDS = 15.0
 PAUSE_SECONDS = 0.01
 MEMORY_LIMIT = "256MB"
 WRITER_MEMORY_LIMIT = "160MB"
 
 
 @contextmanager
-def reading(places: Places) -> Iterator[DuckDBPyConnection]:
-    """Leave the block as soon as you have your rows: an open reader keeps the writer waiting."""
-    if not places.database.exists():
+def reading(paths: IndexPaths) -> Iterator[DuckDBPyConnection]:
+    """Open the file for reading. Leave the block once you have your rows: writers wait for you."""
+    if not paths.database.exists():
         raise NoIndex
-    connection = _open(places.database, read_only=True)
+    connection = _open(paths.database, read_only=True)
     try:
         version = index_schema.version_of(connection)
         if version is None:
@@ -39,32 +39,35 @@ def reading(places: Places) -> Iterator[DuckDBPyConnection]:
         index_schema.check(version)
         yield connection
     except duckdb.Error as error:
-        raise _index_error(places.database, error) from error
+        raise _index_error(paths.database, error) from error
     finally:
         connection.close()
 
 
 @contextmanager
-def writing(places: Places, now: datetime) -> Iterator[DuckDBPyConnection]:
+def writing(paths: IndexPaths, now: datetime) -> Iterator[DuckDBPyConnection]:
     """One transaction, committed at the end of the block. Creates missing tables."""
-    writer = Writer(places, is_kept_open=False)
+    writer = Writer(paths, is_kept_open=False)
     with writer.transaction(now) as connection:
         yield connection
 
 
 @dataclass(slots=True)
 class Writer:
-    """Runs several transactions. Keep the file open between them only if all are short."""
+    """Runs several transactions.
 
-    places: Places
+    `is_kept_open` keeps the file open between them. Set it only if all of them together are short.
+    """
+
+    paths: IndexPaths
     is_kept_open: bool
     _connection: DuckDBPyConnection | None = None
 
     @contextmanager
     def transaction(self, now: datetime) -> Iterator[DuckDBPyConnection]:
-        """Like `writing`."""
+        """Like `writing`, but leaves the file open if `is_kept_open`."""
         if self._connection is None:
-            self._connection = _open(self.places.database, read_only=False)
+            self._connection = _open(self.paths.database, read_only=False)
         connection, is_committed = self._connection, False
         try:
             version = index_schema.version_of(connection)
@@ -77,7 +80,7 @@ class Writer:
             connection.execute("COMMIT")
             is_committed = True
         except duckdb.Error as error:
-            raise _index_error(self.places.database, error) from error
+            raise _index_error(self.paths.database, error) from error
         finally:
             if not (is_committed and self.is_kept_open):
                 self.close()
@@ -89,7 +92,7 @@ class Writer:
 
 
 def _open(path: Path, *, read_only: bool) -> DuckDBPyConnection:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
             return duckdb.connect(
@@ -109,7 +112,7 @@ def _open(path: Path, *, read_only: bool) -> DuckDBPyConnection:
             if time.monotonic() > deadline:
                 raise IndexBusy(
                     "another process has the index open",
-                    hint="try again when it is done; `recall doctor` shows which process it is",
+                    hint="try again later; `recall doctor` shows which process is writing",
                 ) from error
             time.sleep(PAUSE_SECONDS)
 

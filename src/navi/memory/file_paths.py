@@ -10,7 +10,7 @@ import os
 
 
 def path_term(path: str) -> str | None:
-    """The term of a path; None for `.` and for an empty path."""
+    """The term of a path; None for `.`, for `/` and for an empty path."""
     path = path.strip().removeprefix("file://").lower()
     if path.startswith("~"):
         path = os.path.expanduser(path).lower()
@@ -33,12 +33,12 @@ def path_of(term: str) -> str:
 
 
 def shorter_ends(term: str) -> list[str]:
-    """Terms of the relative paths that name the same file if they start in the right folder."""
+    """`cart.ts/src/shop/` -> `cart.ts/` and `cart.ts/src/`, which may name the same file."""
     names = term.rstrip("/").split("/")
     return ["/".join(names[:count]) + "/" for count in range(1, len(names))]
 
 
-def is_same_file(relative: str, folder: str, wanted: str) -> bool:
-    """Whether the term `relative`, seen from `folder`, names the file of the term `wanted`."""
+def is_same_file(relative: str, folder: str, end: str) -> bool:
+    """Whether the path of term `relative`, joined to `folder`, ends in that of term `end`."""
     term = path_term(os.path.join(folder, path_of(relative)))
-    return term is not None and term.startswith(wanted)
+    return term is not None and term.startswith(end)

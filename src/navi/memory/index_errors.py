@@ -1,4 +1,4 @@
-"""What can be wrong with an index."""
+"""Errors about the index."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from navi.base.errors import Conflict, NaviError, NotFound
 
 
 class IndexUnusable(NaviError):
-    """Damaged, made by another version, or in a folder that can't be read or written."""
+    """The index is damaged, from another version, or in a folder that can't be read or written."""
 
     kind, http_status = "index_unusable", 503
 
@@ -28,7 +28,7 @@ class PastSessionNotFound(NotFound):
     def __init__(self, reference: str) -> None:
         super().__init__(
             f"there is no indexed session {reference}",
-            hint="`recall list` shows the newest sessions; `recall index` adds new ones",
+            hint="`recall list` shows the ids; for a session of `sm status`, use `sm output`",
         )
 
 

@@ -12,7 +12,7 @@ from navi.base import file_modes
 from navi.memory.index_errors import IndexUnusable
 
 
-class Places(NamedTuple):
+class IndexPaths(NamedTuple):
     """The files of one index; all are named after its DuckDB file."""
 
     database: Path
@@ -33,13 +33,43 @@ class Places(NamedTuple):
 
     @property
     def file_list(self) -> Path:
-        """The files as the last run saw them, so that the next run can quickly compare."""
+        """The session files as the last pass saw them, for a quick comparison in the next."""
         return self.database.with_suffix(".files")
 
     @property
     def tags(self) -> Path:
         """A copy of the tags, so that listing sessions does not need DuckDB."""
         return self.database.with_suffix(".tags")
+
+    @property
+    def kept(self) -> Path:
+        """The folder with copies of session files that their agents may delete."""
+        return self.database.with_suffix(".kept")
+
+    @property
+    def hosts(self) -> Path:
+        """The folder with other machines' sessions, and with the settings for each machine."""
+        return self.database.with_suffix(".hosts")
+
+    @property
+    def received(self) -> Path:
+        """The bundles of other machines' sessions, in a folder for each machine."""
+        return self.hosts / "received"
+
+    @property
+    def put_away(self) -> Path:
+        """Received bundles that are not read, because this machine has the session's own file."""
+        return self.hosts / "superseded"
+
+    @property
+    def vectors(self) -> Path:
+        """The folder of the vectors, for search by meaning."""
+        return self.database.with_suffix(".vectors")
+
+    @property
+    def models(self) -> Path:
+        """The folder of the installed model."""
+        return self.database.parent / "models"
 
     @property
     def write_ahead_log(self) -> Path:
@@ -63,24 +93,33 @@ class Places(NamedTuple):
         file_modes.close_to_others(self.own_files())
 
     def own_files(self) -> list[str]:
-        """The index, and the copies of earlier ones that `recall index --recreate` kept."""
-        companions = (self.texts, self.lock, self.follower, self.file_list, self.tags)
-        copies = self.database.parent.glob(f"{glob.escape(self.database.name)}.*")
-        return [str(path) for path in (self.database, *companions, *copies)]
+        """The files of this index, and of earlier ones that `recall index --recreate` kept."""
+        companions = (
+            self.texts,
+            self.lock,
+            self.follower,
+            self.file_list,
+            self.tags,
+            self.kept,
+            self.hosts,
+            self.vectors,
+        )
+        log_and_backups = self.database.parent.glob(f"{glob.escape(self.database.name)}.*")
+        return [str(path) for path in (self.database, *companions, *log_and_backups)]
 
 
-def places(environment: Mapping[str, str] = os.environ) -> Places:
-    """`RECALL_DB_PATH`, else recall.duckdb in `RECALL_DATA_DIR` or the user's data folder."""
+def index_paths(environment: Mapping[str, str] = os.environ) -> IndexPaths:
+    """`RECALL_DB_PATH`, else recall.duckdb in `RECALL_DATA_DIR` or in `$XDG_DATA_HOME/recall`."""
     if path := environment.get("RECALL_DB_PATH"):
-        return Places(_absolute(path))
+        return IndexPaths(_absolute(path))
     if folder := environment.get("RECALL_DATA_DIR"):
-        return Places(_absolute(folder) / "recall.duckdb")
+        return IndexPaths(_absolute(folder) / "recall.duckdb")
     data = environment.get("XDG_DATA_HOME") or "~/.local/share"
-    return Places(_absolute(data) / "recall" / "recall.duckdb")
+    return IndexPaths(_absolute(data) / "recall" / "recall.duckdb")
 
 
 def settings_files(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """The files that may contain `[fts]`; the first that does wins."""
+    """The settings files. The first one that contains a setting wins."""
     config = _absolute(environment.get("XDG_CONFIG_HOME") or "~/.config")
     path = environment.get("NAVI_CONFIG")
     shared = _absolute(path) if path else config / "navi" / "config.toml"

@@ -1,6 +1,6 @@
 """The values a source yields: sessions, messages, tool calls and token usage.
 
-Named tuples, because millions of them go straight into columns.
+Rows are named tuples, because millions of them go straight into columns.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 
-class FoundFile(NamedTuple):
+class SessionFile(NamedTuple):
     """A session's file as the file system describes it, not opened yet."""
 
     path: str
@@ -22,7 +22,7 @@ class PastMessage(NamedTuple):
     idx: int
     """Its number in the session, from 0; later lines never change it."""
     role: str
-    """`user` only for what a person wrote; what a client injected is `system`."""
+    """`user` only for what a person wrote; what the agent program added is `system`."""
     content: str | None
     thinking: str | None
     timestamp: datetime | None
@@ -41,10 +41,36 @@ class PastToolCall(NamedTuple):
     timestamp: datetime | None
 
 
+class PastOutput(NamedTuple):
+    """What a tool printed or returned."""
+
+    message_idx: int | None
+    call_idx: int
+    """With `message_idx`, identifies its `PastToolCall`."""
+    tool_name: str
+    text: str
+    timestamp: datetime | None
+    is_error: bool | None = None
+    """None if the file doesn't say whether the call failed."""
+
+
+class PastTurn(NamedTuple):
+    """How a turn ended. Claude Code and Codex record only turns that were cut short."""
+
+    key: str
+    """Identifies the turn within its session."""
+    origin: str | None
+    """Who caused it, as in `live.model.input.Origin`; None if the file doesn't say."""
+    outcome: str
+    """As in `live.model.turn.Outcome`."""
+    error: str | None
+    timestamp: datetime | None
+
+
 class PastUsage(NamedTuple):
     key: str
-    """The same in every file with a copy of this answer: it counts once, with the largest
-    numbers."""
+    """Identifies an answer of the model, even if several files have a copy of it. It counts once,
+    with the largest numbers of tokens."""
     model: str | None
     timestamp: datetime | None
     input_tokens: int
@@ -54,16 +80,26 @@ class PastUsage(NamedTuple):
     cache_creation_tokens: int
 
 
+class Origin(NamedTuple):
+    """The origin of a session that another machine sent."""
+
+    host: str
+    """The machine's name."""
+    source: str
+    """The agent's source, as on that machine."""
+    git_repo: str | None
+
+
 @dataclass(slots=True)
 class PastSession:
-    """What a file says about its session so far."""
+    """A session as its file describes it so far."""
 
     source_session_id: str | None = None
     parent_source_session_id: str | None = None
     """The session that started this sub-agent, or that this session was forked from."""
     is_subagent: bool = False
     is_warmup: bool = False
-    """A sub-agent that a client started only to have it ready: costs tokens, says nothing."""
+    """A sub-agent started in advance that did no work; only its tokens count."""
     title: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -72,9 +108,12 @@ class PastSession:
     git_branch: str | None = None
     bad_lines: int = 0
     bad_line_numbers: list[int] = field(default_factory=list)
-    """The first of them, counted from 1, if the source can tell."""
+    """The numbers of the first few bad lines, from 1; empty if the source counts no lines."""
     is_cut_off: bool = False
-    """The file ends in half a line, which is read when the other half is there."""
+    """The file ends in an incomplete line, which is read once it is complete."""
     is_readable: bool = True
     """False if not one line of the file can be read: it is not a transcript."""
     unknown_kinds: dict[str, int] = field(default_factory=dict)
+    """Lines skipped because the source does not know their kind: kind -> number of lines."""
+    origin: Origin | None = None
+    """None for a session of this machine."""

@@ -2,8 +2,8 @@
 
 The lists are a snapshot of the month `AS_OF`. A model that is not on them has an unknown price,
 never a guessed one. Left out on purpose: batch and subscription discounts, higher prices for very
-long prompts, and the one-hour cache (transcripts do not always tell it apart, so all writes count
-at the five-minute rate).
+long prompts, and the one-hour cache (transcripts do not always mark it, so all writes count at the
+five-minute rate).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from navi.vendors.registry import vendors
 
 AS_OF = "2026-10"
 
-# A date, `latest`, a platform's version or the size of the context window.
+# After a model's name: a date, `latest`, a platform's version or the context window's size.
 _SUFFIX = re.compile(r"(?:-latest|[-@]20\d\d-?\d\d-?\d\d|-v\d+(?::\d+)?|\[1m\])$")
 # Other platforms put the vendor first: `us.anthropic.claude-…`, `openai/gpt-5`.
 _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]{2,6}\.)?anthropic\.)?(?:(?:anthropic|openai):)?")
@@ -24,7 +24,7 @@ _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]{2,6}\.)?anthropic\.)?(?:(?:anthropic
 
 @cache
 def prices() -> dict[str, Price]:
-    """The prices of every vendor's models, by name."""
+    """The prices of every vendor's models, by model name."""
     return {name: price for vendor in vendors().values() for name, price in vendor.prices().items()}
 
 
@@ -49,7 +49,7 @@ def cost_of(
     cache_read_tokens: int = 0,
     cache_creation_tokens: int = 0,
 ) -> float | None:
-    """In US dollars; None if the model's price is unknown."""
+    """The cost in US dollars; None if the model's price is unknown."""
     price = price_of(model)
     if price is None:
         return None

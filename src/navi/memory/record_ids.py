@@ -1,4 +1,4 @@
-"""Ids of sessions, messages and tool calls: hashes of path and position, so they never change."""
+"""Ids of sessions, messages and tool calls: hashes of the path and `idx`, so they never change."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ def session_id(source: str, path: str) -> str:
     return _short(f"{source}:{path}")
 
 
-def message_id(session: str, idx: int) -> str:
-    return _short(f"{session}:{idx}")
+def message_id(session_id: str, idx: int) -> str:
+    return _short(f"{session_id}:{idx}")
 
 
-def call_id(session: str, message_idx: int | None, idx: int) -> str:
+def call_id(session_id: str, message_idx: int | None, idx: int) -> str:
     """`message_idx` is None for a call outside every message."""
     if message_idx is None:
-        return _short(f"{session}:orphan:{idx}")
-    return call_id_in(message_id(session, message_idx), idx)
-
-
-def call_id_in(message: str, idx: int) -> str:
-    return _short(f"{message}:{idx}")
+        return _short(f"{session_id}:orphan:{idx}")
+    return _short(f"{message_id(session_id, message_idx)}:{idx}")
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The agents whose sessions are indexed, and the command that resumes a session."""
+"""The command that resumes an indexed session, and the versions of the readers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import Any
 
 from navi.base.control_characters import CONTROL_CHARACTER
 from navi.base.ids import is_agent_session_id
+from navi.memory.hosts.host_source import RECEIVED, HostSource
 from navi.vendors.registry import sources
-from navi.vendors.source import Source
-
-
-def agents() -> dict[str, Source]:
-    """The installed sources by name."""
-    return sources()
 
 
 def reader_versions() -> dict[str, int]:
     """The current version of each source's reader."""
-    return {name: source.version for name, source in agents().items()}
+    return {RECEIVED: HostSource.version} | {
+        name: source.version for name, source in sources().items()
+    }
 
 
 def resumable_id(session: Mapping[str, Any]) -> str | None:
-    """The agent's own id for the session to resume; None if it can't be resumed."""
+    """The agent's own id for the session to resume; None if it can't be resumed.
+
+    A session of another machine can be resumed only there.
+    """
+    if session.get("host") is not None:
+        return None
     # A sub-agent can't be resumed, but the session that started it can.
     parent = session["parent_source_session_id"] if session["is_subagent"] else None
     agent_session_id: str | None = parent or session["source_session_id"]
@@ -33,12 +35,12 @@ def resumable_id(session: Mapping[str, Any]) -> str | None:
 
 
 def resume_command(session: Mapping[str, Any]) -> list[str] | None:
-    """`session` is a row of the index. None if it can't be resumed."""
+    """The command that resumes `session`, a row of the index; None if it can't be resumed."""
     agent_session_id = resumable_id(session)
-    agent = agents().get(session["source"])
-    if agent is None or agent_session_id is None:
+    source = sources().get(session["source"])
+    if source is None or agent_session_id is None:
         return None
-    return agent.resume_command(agent_session_id, session["cwd"])
+    return source.resume_command(agent_session_id, session["cwd"])
 
 
 def shell_line(command: Sequence[str], folder: str | None) -> str:

@@ -1,12 +1,12 @@
 """How texts become searchable words; the same for the index and for queries.
 
-The field `text` holds every run of letters and digits, in lower case and without accents. So
+The field `text` has all sequences of letters and digits, in lower case and without accents. So
 `auth_handler` is `auth` next to `handler`, and `muller` finds `Müller` too. There are no stop words
 and no stemming: everything can be found as it was written.
 
-The field `parts` adds what is hidden in such runs: the words inside `AuthHandler`, and the
-characters of scripts without spaces between words. It also holds emoji, each as a word of letters
-and digits. They are not in `text`, so words with an emoji between them are still neighbours.
+The field `parts` adds the words inside these sequences, such as those of `AuthHandler`, and single
+characters of scripts without spaces between words. It also has emoji, each as a word of letters and
+digits. Emoji are not in `text`, so words with an emoji between them are still neighbours.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ UNSPACED = (
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 EMOJI = "\u231a-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
-"""And other pictographs, but no skin tones, so that the plain hand finds every hand."""
+"""Emoji and other pictographs. Without skin tones, so that a hand of any tone is found."""
 CAMEL_CASE_WORD = "[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+"
-"""The words inside `HTTPServerError`."""
+"""Matches each word inside `HTTPServerError`."""
 ANALYZER = (
     TextAnalyzerBuilder(Tokenizer.simple())
     .filter(Filter.lowercase())
@@ -35,7 +35,7 @@ ANALYZER = (
     .build()
 )
 FOLDED_ANALYZER = TextAnalyzerBuilder(Tokenizer.simple()).build()
-"""For text that is already folded, like everything in the index."""
+"""For text that is already folded: in lower case and without accents."""
 
 
 def words_of(text: str) -> list[str]:
@@ -57,7 +57,8 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def is_unspaced(text: str) -> bool:
+def has_unspaced(text: str) -> bool:
+    """Whether the text has characters of a script without spaces between words."""
     return not text.isascii() and _unspaced().search(text) is not None
 
 
@@ -73,12 +74,12 @@ def emoji_in(text: str) -> list[str]:
 
 
 def emoji_word(emoji: str) -> str:
-    """The emoji in the field `parts`: the analyzer drops anything but letters and digits."""
+    """How the field `parts` spells an emoji: the analyzer keeps only letters and digits."""
     return f"emoji{ord(emoji):x}"
 
 
 def spaced(text: str) -> str:
-    """Make each character of an unspaced script a word, so that a phrase finds any part."""
+    """Make each character of an unspaced script a word, so that a phrase can match any part."""
     return _unspaced().sub(lambda match: f" {match[0]} ", text)
 
 

@@ -1,6 +1,6 @@
 """Claude Code's rules for Bash, and which commands they match.
 
-Measured with Claude Code 2.1.325 by tests/acceptance/clients/test_permission_rules.py. A rule is
+tests/acceptance/clients/test_permission_rules.py checks them against Claude Code 2.1.325. A rule is
 compared with each command of a line, using the words the command receives, so quotes hide nothing.
 `Bash(x:*)` matches `x` with or without arguments; `*` matches anything; `\\*` is a literal star;
 all other characters match themselves. Redirections are ignored.
@@ -13,12 +13,12 @@ from functools import cache
 
 
 def matches(rule: str, command: str) -> bool:
-    """Whether a rule matches a command, written as its words separated by spaces."""
-    return any_of((rule,)).search(command) is not None
+    """Whether the rule matches `command`, which is the command's words separated by spaces."""
+    return rules_pattern((rule,)).search(command) is not None
 
 
 def covers(rule: str, other: str) -> bool:
-    """Whether `rule` matches everything that `other` matches."""
+    """Whether `rule` matches everything that `other` matches; False if that is not certain."""
     if rule == other or rule in ("Bash", "Bash(*)", "Bash(:*)"):
         return True
     if not rule.startswith("Bash(") or not other.startswith("Bash("):
@@ -31,7 +31,7 @@ def covers(rule: str, other: str) -> bool:
 
 
 @cache
-def any_of(rules: tuple[str, ...]) -> re.Pattern[str]:
+def rules_pattern(rules: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern that matches a command if any of the rules does."""
     return re.compile("|".join(map(_expression, rules)) or r"(?!)", re.DOTALL)
 

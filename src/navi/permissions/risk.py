@@ -7,7 +7,17 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from navi.permissions.bash_rule import matches
-from navi.permissions.guards import names_a_secret
+from navi.permissions.guards import names_secret_file
+from navi.permissions.judgement import (
+    DYNAMIC_ARGUMENTS,
+    NO_ARGUMENTS,
+    Entry,
+    Harm,
+    Judgement,
+    Words,
+    harmful_option,
+    unknown_option,
+)
 from navi.permissions.readers_table import READS
 from navi.permissions.risk_table import (
     HARMFUL_VARIABLES,
@@ -24,24 +34,15 @@ from navi.permissions.shell.shell_command import (
     SHELLS,
     ShellCommand,
     base_name,
-    names,
+    word_set,
 )
 from navi.permissions.shell.shell_line import ShellLine
-from navi.permissions.verdict import (
-    DYNAMIC_ARGUMENTS,
-    Entry,
-    Harm,
-    Judgement,
-    Key,
-    harmful_option,
-    unknown_option,
-)
 
 
 class JudgedLine(NamedTuple):
     commands: tuple[ShellCommand, ...]
     judgements: tuple[Judgement, ...]
-    """One for each command; a wrapper is as harmful as the worst command it runs."""
+    """One for each command; a wrapper is at least as harmful as the worst command it runs."""
     worst: Judgement
     is_understood: bool
 
@@ -51,13 +52,13 @@ NOT_UNDERSTOOD = Judgement(Harm.UNKNOWN, "could not be parsed reliably")
 MAY_SHOW_SECRETS = Judgement(Harm.CERTAIN, "names a file that may hold secrets")
 WRITES_TO_FILE = "writes to a file"
 # Wrappers that add no risk to the command they run; Claude Code ignores them too.
-HARMLESS_WRAPPERS = names("timeout time nice nohup stdbuf")
-_WRAPPERS = HARMLESS_WRAPPERS | names("env gtimeout ionice command builtin exec setsid xargs")
-_INTERPRETERS = names(
+HARMLESS_WRAPPERS = word_set("timeout time nice nohup stdbuf")
+_WRAPPERS = HARMLESS_WRAPPERS | word_set("env gtimeout ionice command builtin exec setsid xargs")
+_INTERPRETERS = word_set(
     "python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit Rscript tclsh "
     "ts-node tsx swift julia elixir ghci irb groovy scala jshell awk gawk mawk nawk ipython"
 )
-_CODE_OPTIONS = names("-c -e -E -r -p -n -i --eval --print --execute -")
+_CODE_OPTIONS = word_set("-c -e -E -r -p -n -i --eval --print --execute -")
 _SYSTEM_FOLDERS = (
     "/bin/",
     "/usr/bin/",
@@ -67,7 +68,7 @@ _SYSTEM_FOLDERS = (
     "/opt/homebrew/bin/",
 )
 _TOOL_FOLDERS = (".venv/bin/", "venv/bin/", "node_modules/.bin/", "vendor/bin/")
-_HARMLESS_TARGETS = names("/dev/null /dev/stdout /dev/stderr /dev/tty")
+_HARMLESS_TARGETS = word_set("/dev/null /dev/stdout /dev/stderr /dev/tty")
 
 
 def judge(line: ShellLine) -> JudgedLine:
@@ -90,15 +91,15 @@ def judge_command(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     """`inner` holds the judgements of the commands that this one runs."""
     own = _judge_words(command, inner) if command.words else NOTHING
     surroundings = _worst([_judge_redirections(command), _judge_assignments(command)])
-    # Secrets outweigh everything but certain harm, whose reason says more.
+    # Secrets outweigh everything but certain harm, whose reason is more specific.
     if max(own.harm, surroundings.harm) < Harm.CERTAIN and _may_show_secrets(command):
         return MAY_SHOW_SECRETS
-    # Of equals, the surroundings win: Claude Code always asks about such redirections and
-    # assignments, so no wide rule would help.
+    # If both are equally harmful, the surroundings count: Claude Code always asks about such
+    # redirections and assignments, so no wide rule would help.
     if surroundings.harm > Harm.NONE and surroundings.harm >= own.harm:
         return surroundings
     if command.is_unknown and own.harm < Harm.UNKNOWN:
-        return Judgement(Harm.UNKNOWN, "may not be what it looks like")
+        return Judgement(Harm.UNKNOWN, "may run something other than it appears to")
     return own
 
 
@@ -112,15 +113,19 @@ def _or_worse(judgement: Judgement, inner: list[Judgement]) -> Judgement:
     return Judgement(worst.harm, worst.reason) if worst.harm > judgement.harm else judgement
 
 
-_SEARCHERS = names("grep egrep fgrep rg ag")
-_WHOLE_DISK = names("/ ~ ~/ /etc /etc/ /root /home /proc")
+_SEARCHERS = word_set("grep egrep fgrep rg ag")
+_BROAD_FOLDERS = word_set("/ ~ ~/ /etc /etc/ /root /home /proc")
 
 
 def _may_show_secrets(command: ShellCommand) -> bool:
-    if command.words and command.words[0] in _SEARCHERS and _WHOLE_DISK.intersection(command.words):
+    if (
+        command.words
+        and command.words[0] in _SEARCHERS
+        and _BROAD_FOLDERS.intersection(command.words)
+    ):
         return True
     sources = [target for operator, target in command.redirections if "<" in operator and target]
-    return names_a_secret(" ".join((*command.words, *sources)))
+    return names_secret_file(" ".join((*command.words, *sources)))
 
 
 def _judge_redirections(command: ShellCommand) -> Judgement:
@@ -167,7 +172,7 @@ def _judge_words(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if (name, words[1] if len(words) > 1 else "") in RUNNERS:
         return _judge_runner(command, inner)
     if name in PREFIXES:
-        entry = TABLE.get((name,), _UNKNOWN)
+        entry = TABLE.get((name,), _UNKNOWN_PREFIX)
         return _or_worse(Judgement(entry.harm, entry.reason), inner)
     judgement = _or_worse(_judge_named(name, command), inner)
     return judgement._replace(head=None, guards=None) if inner else judgement
@@ -193,7 +198,11 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
     if any(0 < at < len(key) + skipped for at in command.dynamic):
         return Judgement(Harm.UNKNOWN, "what it does is decided at run time")
     judgement = _judge_entry(words, key, entry, bool(command.dynamic), is_as_written)
-    if judgement.harm > Harm.PROJECT and len(entries) > 1 and entries[1][1].only is not None:
+    if (
+        judgement.harm > Harm.RUNS_CHECKS
+        and len(entries) > 1
+        and entries[1][1].harmless_options is not None
+    ):
         # No wide rule fits, but the shorter entry may allow this exact command.
         shorter = _judge_entry(words, *entries[1], bool(command.dynamic), is_as_written)
         return shorter if shorter.harm <= judgement.harm else judgement
@@ -201,7 +210,7 @@ def _judge_named(name: str, command: ShellCommand) -> Judgement:
 
 
 def _judge_entry(
-    words: Key, key: Key, entry: Entry, is_dynamic: bool, is_as_written: bool
+    words: Words, key: Words, entry: Entry, is_dynamic: bool, is_as_written: bool
 ) -> Judgement:
     # A wide rule matches only commands that begin with `key` as they are written.
     head = key if is_as_written else None
@@ -210,29 +219,31 @@ def _judge_entry(
         harm = Harm.CERTAIN if _installs_named_packages(words) else entry.harm
         return Judgement(harm, entry.reason, head)
     arguments = words[len(key) :]
-    harmful = harmful_option(arguments, entry.unless)
+    harmful = harmful_option(arguments, entry.harmful_options)
     harmful = harmful or _caught_by_guard(words, key, entry.guards or ())
     if harmful:
         reason = f"{harmful} can make it write, run or show something"
         return Judgement(Harm.CERTAIN, reason, head, guards)
-    if entry.only is not None and (option := unknown_option(arguments, entry.only)):
+    harmless = entry.harmless_options
+    if harmless is not None and (option := unknown_option(arguments, harmless)):
         return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless", head)
-    if entry.operands is not None:
+    if entry.max_operands is not None:
         operands = [word for word in arguments if word[:1] not in ("-", "+")]
-        if entry.operands < 0 and arguments:
+        if entry.max_operands == NO_ARGUMENTS and arguments:
             return Judgement(Harm.UNKNOWN, "has more arguments than are known to be harmless", head)
-        if len(operands) > max(entry.operands, 0):
+        if len(operands) > max(entry.max_operands, 0):
             return Judgement(Harm.CERTAIN, "can change something with these arguments", head)
     # `tsc --noEmit false` is not `tsc --noEmit`.
-    if entry.needs and ("false" in arguments or not entry.needs.intersection(arguments)):
-        needed = max(sorted(entry.needs), key=len)
+    needs = entry.needs_one_of
+    if needs and ("false" in arguments or not needs.intersection(arguments)):
+        needed = max(sorted(needs), key=len)
         return Judgement(Harm.CERTAIN, f"rewrites files unless {needed} is given", head)
     if is_dynamic and entry.guards is None:
         return Judgement(Harm.UNKNOWN, DYNAMIC_ARGUMENTS, head)
     return Judgement(entry.harm, entry.reason, head, guards)
 
 
-def _caught_by_guard(words: Key, key: Key, guards: tuple[str, ...]) -> str | None:
+def _caught_by_guard(words: Words, key: Words, guards: tuple[str, ...]) -> str | None:
     """The argument that a guard catches, or the whole command if no argument is caught alone.
 
     None if no guard matches.
@@ -246,8 +257,8 @@ def _caught_by_guard(words: Key, key: Key, guards: tuple[str, ...]) -> str | Non
 
 
 # Claude Code never asks about these.
-_CONTROL_FLOW = names("exit return break continue wait set")
-_UNKNOWN = Entry(Harm.UNKNOWN, "runs another command")
+_CONTROL_FLOW = word_set("exit return break continue wait set")
+_UNKNOWN_PREFIX = Entry(Harm.UNKNOWN, "runs another command")
 _UNKNOWN_COMMAND = Judgement(Harm.UNKNOWN, "is not known to be harmless")
 
 
@@ -260,14 +271,16 @@ def _table_name(word: str) -> str | None:
         return name
     is_tool = folder.endswith(_TOOL_FOLDERS)
     entry = TABLE.get((name,))
-    if is_tool and (name in _INTERPRETERS or (entry is not None and entry.harm == Harm.PROJECT)):
+    if is_tool and (
+        name in _INTERPRETERS or (entry is not None and entry.harm == Harm.RUNS_CHECKS)
+    ):
         return name
     if is_tool and name in ("ruff", "pip"):
         return name
     return word if (word,) in TABLE else None
 
 
-def _without_leading_options(words: Key) -> Key | None:
+def _without_leading_options(words: Words) -> Words | None:
     """The words without the options before the subcommand.
 
     None if one of them may change what the command does.
@@ -287,7 +300,7 @@ def _without_leading_options(words: Key) -> Key | None:
     return (words[0], *words[at:])
 
 
-def _entries(words: Key) -> list[tuple[Key, Entry]]:
+def _entries(words: Words) -> list[tuple[Words, Entry]]:
     """The table's entries for the first words, longest first."""
     lengths = range(min(LONGEST_KEY, len(words)), 0, -1)
     return [
@@ -295,7 +308,7 @@ def _entries(words: Key) -> list[tuple[Key, Entry]]:
     ]
 
 
-def _installs_named_packages(words: Key) -> bool:
+def _installs_named_packages(words: Words) -> bool:
     return words[:2] in (("pip", "install"), ("npm", "install"), ("npm", "i")) and any(
         word[:1] not in ("-", ".") and not word.endswith(".txt") for word in words[2:]
     )
@@ -315,7 +328,7 @@ def _judge_shell(command: ShellCommand, inner: list[Judgement]) -> Judgement:
 
 def _judge_wrapper(name: str, command: ShellCommand, inner: list[Judgement]) -> Judgement:
     arguments = command.words[1:]
-    if name == "time" and harmful_option(arguments[:1], names("-o --output -a --append")):
+    if name == "time" and harmful_option(arguments[:1], word_set("-o --output -a --append")):
         return Judgement(Harm.CERTAIN, WRITES_TO_FILE)
     if name == "command" and not inner:
         return Judgement(Harm.NONE, "only shows where a command is")
@@ -339,7 +352,7 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     if not inner:
         return Judgement(Harm.UNKNOWN, "runs an unknown program")
     worst = _worst(inner)
-    # Other runners run whatever the repository calls by that name.
+    # With any other runner, the repository decides which program has that name.
     is_transparent = command.words[0] in ("uv", "poetry", "pipenv") and worst.harm > Harm.NONE
     flags = FLAGS.get(" ".join(command.words[:2]), frozenset())
     options = takewhile(lambda word: word.startswith("-"), command.words[2:])
@@ -351,7 +364,7 @@ def _judge_runner(command: ShellCommand, inner: list[Judgement]) -> Judgement:
     return Judgement(worst.harm, worst.reason, head, worst.guards)
 
 
-def _judge_interpreter(words: Key) -> Judgement:
+def _judge_interpreter(words: Words) -> Judgement:
     arguments = words[1:]
     # Only options before the script's name belong to the interpreter.
     for word in arguments:
@@ -363,7 +376,7 @@ def _judge_interpreter(words: Key) -> Judgement:
             return Judgement(Harm.UNKNOWN, "runs a script")
         if word == "-m":
             return Judgement(Harm.UNKNOWN, "runs an unknown module")
-    return Judgement(Harm.CERTAIN, "runs whatever it is given")
+    return Judgement(Harm.CERTAIN, "runs any code on its input")
 
 
 def _is_code_option(word: str) -> bool:

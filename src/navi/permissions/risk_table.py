@@ -1,16 +1,16 @@
 """Commands that do harm, and commands that people must decide about, with the reason.
 
 Commands that may run unasked have their own tables (readers_table.py, checks_table.py). A command
-in no table is unknown, never harmless. An entry's key is the beginning of the command: `git log`
-has its own entry besides `git`.
+in no table is unknown, never harmless. An entry's key is the beginning of the command. If several
+entries fit, the longest key counts first: `git stash list` before `git stash`.
 """
 
 from __future__ import annotations
 
 from navi.permissions.checks_table import checks
+from navi.permissions.judgement import Entry, Harm, Words
 from navi.permissions.readers_table import readers
-from navi.permissions.shell.shell_command import names
-from navi.permissions.verdict import Entry, Harm, Key
+from navi.permissions.shell.shell_command import word_set
 
 _HARMFUL = {
     "deletes": "rm rmdir unlink shred srm trash wipe",
@@ -79,7 +79,7 @@ _HARMFUL_SUBCOMMANDS = {
 }
 # Neither harmless nor clearly harmful: people decide, one command at a time.
 _UNDECIDED = {
-    "installs what a lock file or list names, from the network": [
+    "installs the packages in a lock file or list, from the network": [
         "npm install", "npm i", "npm ci", "yarn install", "pnpm install", "pnpm i", "bun install",
         "uv sync", "bundle install", "cargo fetch", "go mod", "composer install", "poetry install",
         "pip install",
@@ -94,7 +94,7 @@ _UNDECIDED = {
         "systemctl cat", "git var",
     ],
     "leaves the folders Claude Code confines commands to": ["pushd", "popd", "dirs"],
-    # They can run code: `read 'a[$(x)]'` runs what is between the brackets.
+    # They can run code: `read 'a[$(x)]'` runs `x`.
     "sets variables of the shell": [
         "export", "declare", "typeset", "local", "readonly", "read", "unset", "let", "mapfile",
         "readarray", "getopts",
@@ -107,50 +107,51 @@ _UNDECIDED = {
         "swift test", "swift build", "deno test", "deno check", "deno lint", "mocha", "rspec",
         "phpunit", "mix test", "ctest", "docker compose up",
     ],
-    "builds an image, running what its file says": ["docker build", "docker compose build"],
+    "builds an image, running the commands in its file": ["docker build", "docker compose build"],
     "runs a file in this shell": ["source", "."],
 }  # fmt: skip
 
 
-def _table() -> dict[Key, Entry]:
-    table: dict[Key, Entry] = {}
+def _table() -> dict[Words, Entry]:
+    table: dict[Words, Entry] = {}
     for reason, commands in _HARMFUL.items():
-        for name in names(commands):
+        for name in word_set(commands):
             table[(name,)] = Entry(Harm.CERTAIN, reason)
-    for reason, tools in _HARMFUL_SUBCOMMANDS.items():
-        for tool in tools.strip().splitlines():
-            name, _, subs = tool.partition(":")
-            for sub in names(subs):
+    for reason, lines in _HARMFUL_SUBCOMMANDS.items():
+        for line in lines.strip().splitlines():
+            name, _, subs = line.partition(":")
+            for sub in word_set(subs):
                 table[(name.strip(), sub)] = Entry(Harm.CERTAIN, reason)
-    for reason, keys in _UNDECIDED.items():
-        for key in keys:
-            table[tuple(key.split())] = Entry(Harm.UNKNOWN, reason)
+    for reason, beginnings in _UNDECIDED.items():
+        for beginning in beginnings:
+            table[tuple(beginning.split())] = Entry(Harm.UNKNOWN, reason)
     return {**table, **readers(), **checks()}
 
 
-TABLE: dict[Key, Entry] = _table()
+TABLE: dict[Words, Entry] = _table()
 LONGEST_KEY = max(len(key) for key in TABLE)
 
-# Options before the subcommand that do not change its effect.
+# By tool, the options before the subcommand that do not change its effect: first those without a
+# value, then those with one.
 LEADING_OPTIONS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "git": (names("--no-pager -P --no-optional-locks"), names("-C")),
-    "npm": (names("-s --silent"), names("--prefix -w --workspace")),
-    "pnpm": (names("-s --silent -r -w"), names("-C --dir --filter -F")),
-    "yarn": (names("-s --silent"), names("--cwd")),
-    "cargo": (names("-q --quiet -v"), frozenset()),
-    "go": (frozenset(), names("-C")),
-    "uv": (names("-q --quiet"), names("--directory --project")),
-    "make": (names("-s -k -j"), names("-C")),
-    "systemctl": (names("--user --no-pager"), frozenset()),
-    "kubectl": (frozenset(), names("-n --namespace --context")),
+    "git": (word_set("--no-pager -P --no-optional-locks"), word_set("-C")),
+    "npm": (word_set("-s --silent"), word_set("--prefix -w --workspace")),
+    "pnpm": (word_set("-s --silent -r -w"), word_set("-C --dir --filter -F")),
+    "yarn": (word_set("-s --silent"), word_set("--cwd")),
+    "cargo": (word_set("-q --quiet -v"), frozenset()),
+    "go": (frozenset(), word_set("-C")),
+    "uv": (word_set("-q --quiet"), word_set("--directory --project")),
+    "make": (word_set("-s -k -j"), word_set("-C")),
+    "systemctl": (word_set("--user --no-pager"), frozenset()),
+    "kubectl": (frozenset(), word_set("-n --namespace --context")),
 }
 # Variables that can be set for a command without changing what it does.
-HARMLESS_VARIABLES = names(
+HARMLESS_VARIABLES = word_set(
     "CI NODE_ENV FORCE_COLOR NO_COLOR CLICOLOR LANG LANGUAGE LC_ALL LC_CTYPE TZ TERM "
     "PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR "
     "TF_IN_AUTOMATION DEBIAN_FRONTEND HUSKY PIP_NO_INPUT"
 )
-HARMFUL_VARIABLES = names(
+HARMFUL_VARIABLES = word_set(
     "PATH IFS ENV BASH_ENV SHELLOPTS PROMPT_COMMAND PS4 LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT "
     "PYTHONPATH PYTHONSTARTUP PYTHONHOME NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT RUBYOPT "
     "RUBYLIB EDITOR VISUAL PAGER BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PAGER "

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from navi.permissions.risk_table import TABLE
-from navi.permissions.shell.shell_command import FD_RUNS, inner_commands, names
-from navi.permissions.verdict import (
+from navi.permissions.judgement import (
     DYNAMIC_ARGUMENTS,
     Harm,
     Judgement,
-    Key,
+    Words,
     harmful_option,
     unknown_option,
 )
+from navi.permissions.risk_table import TABLE
+from navi.permissions.shell.shell_command import FD_RUNS, inner_commands, word_set
 
-_FIND_TESTS = names(
+_FIND_HARMLESS = word_set(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
     "-mmin -atime -amin -ctime -cmin -newer -newermt -anewer -cnewer -empty -maxdepth -mindepth "
     "-not -a -and -o -or -print -print0 -printf -ls -prune -depth -d -follow -L -H -P -xdev -mount "
@@ -25,17 +25,17 @@ _FIND_TESTS = names(
     "-execdir -noleaf -warn"
 )
 _FIND_GUARDS = TABLE["find",].guards
-_FIND_WRITES = names("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
+_FIND_WRITES = word_set("-delete -fprint -fprint0 -fprintf -fls -ok -okdir")
 
 
-def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_find(words: Words, dynamic: frozenset[int]) -> Judgement:
     # The command that -exec runs is judged separately.
-    own = set(range(1, len(words)))
+    own_indexes = set(range(1, len(words)))
     inner_parts = list(inner_commands(words))
     for inner in inner_parts:
-        own -= set(range(inner.start, inner.stop))
-    words = tuple(word for at, word in enumerate(words) if at in own)
-    dynamic = frozenset(own & dynamic)
+        own_indexes -= set(range(inner.start, inner.stop))
+    words = tuple(word for at, word in enumerate(words) if at in own_indexes)
+    dynamic = frozenset(own_indexes & dynamic)
     for word in words:
         if word in _FIND_WRITES:
             return Judgement(Harm.CERTAIN, f"{word} deletes or writes", ("find",), _FIND_GUARDS)
@@ -47,10 +47,10 @@ def _judge_find(words: Key, dynamic: frozenset[int]) -> Judgement:
 
 
 def _is_harmless_in_find(word: str) -> bool:
-    return word[:1] != "-" or word in _FIND_TESTS or word[1:2].isdigit() or word == "-"
+    return word[:1] != "-" or word in _FIND_HARMLESS or word[1:2].isdigit() or word == "-"
 
 
-def _judge_fd(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_fd(words: Words, dynamic: frozenset[int]) -> Judgement:
     if harmful_option(words[1:], FD_RUNS):
         return Judgement(Harm.UNKNOWN, "runs a command for each file")
     if dynamic:
@@ -60,17 +60,17 @@ def _judge_fd(words: Key, dynamic: frozenset[int]) -> Judgement:
 
 # All quantifiers are possessive, so that a script of many blanks does not take forever.
 _ADDRESS = r"(?:\d++(?:~\d++)?|\$|/(?:[^/\\\n]|\\.)*+/I?)"
-_WHERE = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d++))?)?+[ \t]*+!?+[ \t]*+"
+_ADDRESSES = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|[+~]\d++))?)?+[ \t]*+!?+[ \t]*+"
 _SUBSTITUTION = "|".join(
     rf"s{mark}(?:[^{mark}\\\n]|\\.)*+{mark}(?:[^{mark}\\\n]|\\.)*+{mark}[gpiI\d]*+"
     for mark in ("/", r"\|", "#", ",", "@", "!", ":")
 )
-_SED_COMMAND = rf"{_WHERE}(?:[pdqQ=DGghHnNPxlz]|{_SUBSTITUTION})[ \t]*+"
+_SED_COMMAND = rf"{_ADDRESSES}(?:[pdqQ=DGghHnNPxlz]|{_SUBSTITUTION})[ \t]*+"
 _SED_SCRIPT = re.compile(rf"\s*+{_SED_COMMAND}(?:[;\n]\s*+(?:{_SED_COMMAND})?+)*+")
-_SED_OPTIONS = names("--quiet --silent --regexp-extended --debug")
+_SED_OPTIONS = word_set("--quiet --silent --regexp-extended --debug")
 
 
-def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_sed(words: Words, dynamic: frozenset[int]) -> Judgement:
     scripts: list[str] = []
     operands: list[str] = []
     at = 1
@@ -98,7 +98,7 @@ def _judge_sed(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only prints")
 
 
-def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_awk(words: Words, dynamic: frozenset[int]) -> Judgement:
     at = 1
     while at < len(words) and words[at][:1] == "-" and len(words[at]) > 1:
         if words[at] in ("-F", "-v"):
@@ -118,19 +118,19 @@ def _judge_awk(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only prints")
 
 
-_OPTIONS = {
-    "jq": names(
+_HARMLESS_OPTIONS = {
+    "jq": word_set(
         "-r -c -s -n -e -S -a -j -M -C -rc -cr -rs -sr -nr -rn --raw-output --compact-output "
         "--slurp --null-input --exit-status --sort-keys --arg --argjson --tab --indent"
     ),
     # -s is missing because it writes a file for each document.
-    "yq": names("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
+    "yq": word_set("-r -e -P -M -C -N -o -p --output-format --input-format --prettyPrint"),
 }
 _READS_MORE_THAN_ITS_INPUT = re.compile(r"env|ENV|load|import|include|input_filename|system")
 
 
-def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
-    option = unknown_option(words[1:], _OPTIONS[words[0]])
+def _judge_jq(words: Words, dynamic: frozenset[int]) -> Judgement:
+    option = unknown_option(words[1:], _HARMLESS_OPTIONS[words[0]])
     if option:
         return Judgement(Harm.UNKNOWN, f"{option} is not known to be harmless")
     if dynamic:
@@ -140,7 +140,7 @@ def _judge_jq(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only prints")
 
 
-def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_printf(words: Words, dynamic: frozenset[int]) -> Judgement:
     """`-v` and `%n` set a variable, and run any code in brackets after its name."""
     if any(word.startswith("-v") or re.search("%[^%A-Za-z]*[hjlLtzq]*n", word) for word in words):
         return Judgement(Harm.CERTAIN, "can run code between a variable's brackets")
@@ -149,13 +149,13 @@ def _judge_printf(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only prints")
 
 
-def _judge_test(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_test(words: Words, dynamic: frozenset[int]) -> Judgement:
     if any(word in ("-v", "-R") for word in words):
-        return Judgement(Harm.CERTAIN, "-v runs code between a variable's brackets")
+        return Judgement(Harm.CERTAIN, "-v and -R run code between a variable's brackets")
     return Judgement(Harm.NONE, "only compares")
 
 
-def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
+def _judge_ps(words: Words, dynamic: frozenset[int]) -> Judgement:
     """`ps e` shows the environment of every process; `ps -e` does not."""
     shows_environment = any("E" in word or (word[:1] != "-" and "e" in word) for word in words[1:])
     if shows_environment or dynamic:
@@ -164,7 +164,7 @@ def _judge_ps(words: Key, dynamic: frozenset[int]) -> Judgement:
     return Judgement(Harm.NONE, "only lists processes")
 
 
-JUDGES: dict[str, Callable[[Key, frozenset[int]], Judgement]] = {
+JUDGES: dict[str, Callable[[Words, frozenset[int]], Judgement]] = {
     "find": _judge_find,
     "fd": _judge_fd,
     "fdfind": _judge_fd,

@@ -1,9 +1,10 @@
 """Suggests rules for commands that an agent may run unasked, based on what it has run.
 
-Every command of every line is counted and judged separately (risk.py). A rule for all arguments is
-suggested only if no argument can do harm, or if guards catch those that can (guards.py); anything
-else only exactly as run. Commands that a person should look at get the confidence `review`; harmful
-ones are in `skipped`, with the reason. No suggestion contains a secret.
+Every command of every line is counted and judged separately (risk.py). A wide rule, for all
+arguments, is suggested only if no argument can do harm, or if guards catch those that can
+(guards.py); other rules allow a command only exactly as it was run. Commands that a person should
+look at get the confidence `review`; harmful ones are in `skipped`, with the reason. No suggestion
+contains a secret.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from navi.base.secrets.masking import mask
-from navi.permissions.bash_rule import any_of, covers
-from navi.permissions.guards import SHARED
+from navi.permissions.bash_rule import covers, rules_pattern
+from navi.permissions.guards import SHARED_GUARDS
+from navi.permissions.judgement import Harm, Judgement, Words
 from navi.permissions.risk import (
     HARMLESS_WRAPPERS,
     NOT_UNDERSTOOD,
@@ -27,18 +29,17 @@ from navi.permissions.risk import (
 )
 from navi.permissions.shell.shell_command import ShellCommand, base_name
 from navi.permissions.shell.shell_line import read_command, subcommand
-from navi.permissions.verdict import Harm, Judgement, Key
 
-HIGH_USES = 50
-MEDIUM_USES = 10
-EXAMPLES = 3
-PROJECTS = 5
-# How many exact commands to suggest from one group.
-MOST_REVIEWED = 5
-MOST_SURE = 10
+USES_FOR_HIGH = 50
+USES_FOR_MEDIUM = 10
+MAX_EXAMPLES = 3
+MAX_PROJECTS = 5
+# How many exact commands one group may suggest with the confidence `review`, and with a higher one.
+MAX_FOR_REVIEW = 5
+MAX_CONFIDENT = 10
 LONGEST_RULE = 200
 LONGEST_WORD = 40
-LONGEST_BUNDLE = 5
+LONGEST_BUNDLE = 5  # of one-letter options; a longer word, such as -phunter2, contains a value
 
 
 class Confidence(StrEnum):
@@ -90,7 +91,7 @@ class Suggestions:
 
 
 def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
-    groups: dict[Key, _Group] = {}
+    groups: dict[Words, _Group] = {}
     refused: dict[tuple[str, str], _Uses] = {}
     for counted in commands:
         line = judge(read_command(counted.command))
@@ -111,12 +112,12 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
                     group.has_harmful_use = True
             elif any(has_secret):
                 continue  # its arguments may be part of the secret
-            elif command.words and command.words[0] not in _NEVER_ASKED_FOR:
+            elif command.words and command.words[0] not in _NEED_NO_RULE:
                 head = judgement.head or _group_head(command)
                 groups.setdefault(head, _Group(head)).add(command, judgement, counted)
     result = Suggestions([], [])
     for group in groups.values():
-        group.conclude(result)
+        group.add_conclusions_to(result)
     result.skipped.extend(
         uses.as_skipped(pattern, reason) for (pattern, reason), uses in refused.items()
     )
@@ -133,7 +134,7 @@ def suggest(commands: Iterable[CountedCommand]) -> Suggestions:
 
 
 def _find_secrets(line: str, commands: Sequence[ShellCommand]) -> list[bool]:
-    """Which of a line's commands contain a secret; all if it shows only in the whole line."""
+    """Which of a line's commands contain a secret; all if only the whole line shows one."""
     if mask(line) is line:
         return [False] * len(commands)
     has_secret = [mask(text) is not text for text in map(_text, commands)]
@@ -145,32 +146,32 @@ def _text(command: ShellCommand) -> str:
 
 
 def _without_shadowed(suggestions: list[Suggestion]) -> list[Suggestion]:
-    """Of two suggestions, where one's guards would catch the other, drop the one used less."""
-    sure = [each for each in suggestions if each.confidence is not Confidence.REVIEW]
+    """If the guards of one suggestion would catch another, drop the less used of the two."""
+    confident = [item for item in suggestions if item.confidence is not Confidence.REVIEW]
     dropped = set()
-    for exact in sure:
-        for wide in sure:
-            if any_of(wide.guards).search(exact.rule[5:-1]) is not None:
-                dropped.add(min(exact, wide, key=lambda each: each.count).rule)
-    return [each for each in suggestions if each.rule not in dropped]
+    for suggestion in confident:
+        for other in confident:
+            if rules_pattern(other.guards).search(suggestion.rule[5:-1]) is not None:
+                dropped.add(min(suggestion, other, key=lambda item: item.count).rule)
+    return [item for item in suggestions if item.rule not in dropped]
 
 
 def _without_covered(suggestions: list[Suggestion]) -> list[Suggestion]:
     """Drop suggestions that a wider one makes unnecessary."""
     wide = [
-        each
-        for each in suggestions
-        if each.rule.endswith(":*)") and each.confidence is not Confidence.REVIEW
+        item
+        for item in suggestions
+        if item.rule.endswith(":*)") and item.confidence is not Confidence.REVIEW
     ]
     return [
-        each
-        for each in suggestions
-        if not any(other is not each and covers(other.rule, each.rule) for other in wide)
+        item
+        for item in suggestions
+        if not any(other is not item and covers(other.rule, item.rule) for other in wide)
     ]
 
 
 # Shell keywords and commands without effect: Claude Code never asks about them.
-_NEVER_ASKED_FOR = frozenset(
+_NEED_NO_RULE = frozenset(
     (
         *("[", "[[", "test", ":", "true", "false", "exit", "return", "break", "continue"),
         *("wait", "set", "read"),
@@ -179,7 +180,7 @@ _NEVER_ASKED_FOR = frozenset(
 
 
 def _is_judged_with_another(index: int, line: JudgedLine) -> bool:
-    """Whether a rule would name another command: this one's wrapper, or the one it wraps."""
+    """Whether a rule must name another command instead: its wrapper, or the one it wraps."""
     command = line.commands[index]
     if command.name is not None and base_name(command.name) in HARMLESS_WRAPPERS:
         return any(other.parent == index for other in line.commands)
@@ -210,8 +211,8 @@ class _Uses:
         self.lines.update(other.lines)
 
     def projects_and_examples(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        examples = _most_used(self.lines, EXAMPLES)
-        return _most_used(self.projects, PROJECTS), tuple(map(mask, examples))
+        examples = _most_used(self.lines, MAX_EXAMPLES)
+        return _most_used(self.projects, MAX_PROJECTS), tuple(map(mask, examples))
 
     def as_skipped(self, pattern: str, reason: str) -> Skipped:
         return Skipped(pattern, self.count, reason, *self.projects_and_examples())
@@ -225,11 +226,12 @@ def _most_used(counter: Counter[str], limit: int) -> tuple[str, ...]:
 class _Group:
     """Commands with the same first words."""
 
-    def __init__(self, head: Key) -> None:
+    def __init__(self, head: Words) -> None:
         self.head = head
         self.forms: dict[str, tuple[Judgement, _Uses]] = {}
+        """By the command's exact text, or by '' if some words are decided only at run time."""
         self.has_harmful_use = False
-        """Whether it was run with harmful arguments that no guard would catch."""
+        """Whether such a command was run with harmful arguments that no guard would catch."""
 
     def add(self, command: ShellCommand, judgement: Judgement, counted: CountedCommand) -> None:
         text = "" if command.dynamic else command.text or shlex.join(command.words)
@@ -241,21 +243,21 @@ class _Group:
             self.forms[text] = form = (judgement, form[1] if form else _Uses())
         form[1].add(counted)
 
-    def conclude(self, result: Suggestions) -> None:
+    def add_conclusions_to(self, result: Suggestions) -> None:
         rest = dict(self.forms)
         wide = {
             text: judgement
             for text, (judgement, _) in rest.items()
-            if judgement.guards is not None and judgement.harm <= Harm.PROJECT
+            if judgement.guards is not None and judgement.harm <= Harm.RUNS_CHECKS
         }
         if self._is_worth_a_wide_rule(wide):
             uses = _Uses()
             for text in wide:
                 uses.merge(rest.pop(text)[1])
-            result.suggestions.append(self._wide_rule(next(iter(wide.values())), uses))
-        self._conclude_each(rest, result)
+            result.suggestions.append(self._wide_suggestion(next(iter(wide.values())), uses))
+        self._suggest_exact_commands(rest, result)
         if rest:
-            self._conclude_others(rest, result)
+            self._skip_others(rest, result)
 
     def _is_worth_a_wide_rule(self, wide: dict[str, Judgement]) -> bool:
         if not wide or self.has_harmful_use:
@@ -265,8 +267,8 @@ class _Group:
             return sum(1 for text in wide if text) > 1
         return bool(wide.keys() - {" ".join(self.head)})
 
-    def _wide_rule(self, judgement: Judgement, uses: _Uses) -> Suggestion:
-        confidence, why = _confidence(judgement.harm, uses)
+    def _wide_suggestion(self, judgement: Judgement, uses: _Uses) -> Suggestion:
+        confidence, remark = _confidence(judgement.harm, uses)
         text = " ".join(self.head)
         arguments = ", with any arguments"
         if judgement.guards:
@@ -276,30 +278,32 @@ class _Group:
             f"Bash({text}:*)",
             uses.count,
             confidence,
-            f"{judgement.reason}{arguments}{why}",
+            f"{judgement.reason}{arguments}{remark}",
             *uses.projects_and_examples(),
-            guards=(*(judgement.guards or ()), *SHARED),
+            guards=(*(judgement.guards or ()), *SHARED_GUARDS),
         )
 
-    def _conclude_each(self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions) -> None:
-        """Add exact commands: frequent ones, and a few that were repeated."""
+    def _suggest_exact_commands(
+        self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions
+    ) -> None:
+        """Suggest the most used exact commands and remove them from `rest`."""
         ranked = sorted(rest, key=lambda text: (-rest[text][1].count, text))
-        reviewed = sure = 0
+        for_review = confident = 0
         for text in ranked:
             judgement, uses = rest[text]
             if not _is_writable(text):
                 continue
-            confidence, why = _confidence(judgement.harm, uses)
+            confidence, remark = _confidence(judgement.harm, uses)
             if confidence is Confidence.REVIEW:
-                if reviewed >= MOST_REVIEWED or (uses.count < 2 and len(ranked) > 1):
+                if for_review >= MAX_FOR_REVIEW or (uses.count < 2 and len(ranked) > 1):
                     continue
-                reviewed += 1
-            elif sure >= MOST_SURE:
+                for_review += 1
+            elif confident >= MAX_CONFIDENT:
                 continue
             else:
-                sure += 1
+                confident += 1
             del rest[text]
-            reason = f"{judgement.reason}{why}"
+            reason = f"{judgement.reason}{remark}"
             result.suggestions.append(
                 Suggestion(
                     text,
@@ -311,27 +315,27 @@ class _Group:
                 )
             )
 
-    def _conclude_others(
-        self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions
-    ) -> None:
+    def _skip_others(self, rest: dict[str, tuple[Judgement, _Uses]], result: Suggestions) -> None:
         """Summarise the remaining commands in one skipped entry."""
         uses = _Uses()
         for _, uses_of_form in rest.values():
             uses.merge(uses_of_form)
         judgement, _ = max(rest.values(), key=lambda form: form[0].harm)
         reason = judgement.reason
-        if judgement.harm <= Harm.PROJECT:
-            reason += " as it was run, but the arguments differ each time, and others can do harm"
+        if judgement.harm <= Harm.RUNS_CHECKS:
+            reason += (
+                " as it was run, but no exact rule would help, and other arguments may do harm"
+            )
         result.skipped.append(uses.as_skipped(f"{' '.join(self.head)} *", reason))
 
 
 def _confidence(harm: Harm, uses: _Uses) -> tuple[Confidence, str]:
-    """The confidence, and what to add to the reason."""
+    """The confidence, and a remark to append to the reason."""
     if harm >= Harm.UNKNOWN:
         return Confidence.REVIEW, ""
-    if uses.count >= HIGH_USES:
+    if uses.count >= USES_FOR_HIGH:
         return Confidence.HIGH, ""
-    if uses.count >= MEDIUM_USES:
+    if uses.count >= USES_FOR_MEDIUM:
         return Confidence.MEDIUM, ""
     return Confidence.REVIEW, "; seldom used"
 
@@ -344,8 +348,8 @@ def _is_writable(text: str) -> bool:
     return 0 < len(text) <= LONGEST_RULE and _UNWRITABLE.search(text) is None
 
 
-def _group_head(command: ShellCommand) -> Key:
-    """The first words of a command that has no table entry, as `stats bash` groups them."""
+def _group_head(command: ShellCommand) -> Words:
+    """The first words of a command whose judgement has no head, as `stats bash` groups them."""
     words = command.words
     sub = subcommand(words, command.dynamic)
     head = words[:2] if sub is not None and words[1] == sub else words[:1]
@@ -354,8 +358,7 @@ def _group_head(command: ShellCommand) -> Key:
 
 
 def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> str:
-    """`rm -rf *` for `rm -rf build`: recognisable, but without arguments or secrets."""
-
+    """`rm -rf *` for `rm -rf build`: recognisable, but without operands or secrets."""
     if not command.words:
         return "> *"
     head = list(judgement.head or _group_head(command))
@@ -373,5 +376,5 @@ def _refused_pattern(command: ShellCommand, judgement: Judgement, line: str) -> 
 def _option_name(word: str) -> str:
     """The option without its value, which may be a password: `--token=`, `-p` of `-phunter2`."""
     name, equals, _ = word.partition("=")
-    is_bundle = word[:2] == "--" or len(word) <= LONGEST_BUNDLE
-    return f"{name}{equals}"[:LONGEST_WORD] if is_bundle else word[:2]
+    has_attached_value = word[:2] != "--" and len(word) > LONGEST_BUNDLE
+    return word[:2] if has_attached_value else f"{name}{equals}"[:LONGEST_WORD]

@@ -1,4 +1,4 @@
-"""Reads the lines of a growing file. A mark tells the next reading where to continue."""
+"""Reads the lines of a growing file. A mark records where the next reading continues."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import BinaryIO
 
 import msgspec
 
-from navi.memory.model import FoundFile, PastSession
+from navi.memory.model import PastSession, SessionFile
 from navi.vendors.damaged_line import is_whole, may_be_incomplete
 from navi.vendors.source import Chunk, Reading, Rewritten
 
 BLOCK_BYTES = 128 * 1024
-"""How much to read at once: small enough to stay in the processor's cache while it is decoded."""
+"""How much to read at once: small enough to stay in the processor's cache during decoding."""
 CHUNK_BYTES = 4 * 1024 * 1024
-"""Big enough to be worth a write, small enough to keep a few in memory."""
+"""The size of a chunk: worth a write to the index, yet several fit in memory."""
 LONGEST_LINE_BYTES = 128 * 1024 * 1024
-"""No agent writes longer lines. They are skipped and counted, not kept in memory."""
+"""No agent writes longer lines. Longer ones are skipped and counted, not kept in memory."""
 PROOF_BYTES = 1024
 """How many bytes, at the file's start and before the mark, must be unchanged to prove that the file
 only grew."""
-MOST_LINE_NUMBERS = 20
-"""Nobody looks at more damaged lines by hand."""
+MAX_BAD_LINE_NUMBERS = 20
+"""How many bad lines to list by number: as many as a person would check by hand."""
 
 
-class Transcript(ABC):
+class LineParser(ABC):
     """Turns the lines of one file into rows, and keeps the state that the next reading needs."""
 
-    version = 2
-    """Increased when lines are read differently; every file is then read again from its start."""
+    version = 4
+    """Incremented when lines are read differently; every file is then read again from its start."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -46,7 +46,7 @@ class Transcript(ABC):
         """Record that line `number` can't be read."""
         session = self.session
         session.bad_lines += 1
-        if len(session.bad_line_numbers) < MOST_LINE_NUMBERS:
+        if len(session.bad_line_numbers) < MAX_BAD_LINE_NUMBERS:
             session.bad_line_numbers.append(number)
 
     @abstractmethod
@@ -58,23 +58,23 @@ class Transcript(ABC):
         """Return to a saved state; earlier lines can be read again from `file`."""
 
 
-class Moment(msgspec.Struct, gc=False):
+class TimestampOnly(msgspec.Struct, gc=False):
     timestamp: datetime | None = None
 
 
-_moments = msgspec.json.Decoder(Moment)
+_timestamp_decoder = msgspec.json.Decoder(TimestampOnly)
 
 
-def last_moment(lines: list[bytes]) -> datetime | None:
+def last_timestamp(lines: list[bytes]) -> datetime | None:
     """The time of the last line that has one."""
     for line in reversed(lines):
         if b'"timestamp"' in line:
             try:
-                moment = _moments.decode(line).timestamp
+                timestamp = _timestamp_decoder.decode(line).timestamp
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
-            if moment is not None:
-                return moment
+            if timestamp is not None:
+                return timestamp
     return None
 
 
@@ -84,21 +84,22 @@ class Mark(msgspec.Struct):
     lines: int
     """The number of line ends before `offset`."""
     is_open: bool
-    """The last line had no line end yet, so a line end must come next."""
+    """The last line that was read had no line end yet, so one must come next."""
     has_good_line: bool
     head: str
     before: str
+    """Digests of the bytes at the file's start and before `offset`; see `PROOF_BYTES`."""
     session: PastSession
     state: msgspec.Raw
 
 
 class LineReading(Reading):
-    def __init__(self, file: FoundFile, transcript: Transcript, mark: bytes | None) -> None:
+    def __init__(self, file: SessionFile, parser: LineParser, mark: bytes | None) -> None:
         self._path = file.path
-        self._transcript = transcript
+        self._parser = parser
         self._offset = 0
-        """The end of the last complete line that was read."""
-        self._lines = 0
+        """The end of the last line that was read."""
+        self._line_count = 0
         self._is_open = False
         self._has_good_line = False
         self._head = b""
@@ -117,21 +118,21 @@ class LineReading(Reading):
 
     @property
     def session(self) -> PastSession:  # type: ignore[override]
-        return self._transcript.session
+        return self._parser.session
 
     @property
     def mark(self) -> bytes:
         return msgspec.json.encode(
             Mark(
-                version=self._transcript.version,
+                version=self._parser.version,
                 offset=self._offset,
-                lines=self._lines,
+                lines=self._line_count,
                 is_open=self._is_open,
                 has_good_line=self._has_good_line,
                 head=_digest(self._head[: self._offset]),
                 before=_digest(self._before),
-                session=self._transcript.session,
-                state=msgspec.Raw(self._transcript.state()),
+                session=self._parser.session,
+                state=msgspec.Raw(self._parser.state()),
             )
         )
 
@@ -152,7 +153,7 @@ class LineReading(Reading):
         return chunk
 
     def _advance(self, chunk: Chunk) -> bool:
-        """Read lines up to a line end into `chunk`. False at the end of the file."""
+        """Read the next lines into `chunk`. Returns False at the end of the file."""
         pieces = [self._rest]
         pending_bytes = len(self._rest)
         while block := self._file.read(BLOCK_BYTES):
@@ -176,25 +177,25 @@ class LineReading(Reading):
     ) -> None:
         """Read the lines that end in `block`. The first one began in `pieces`."""
         start = self._offset
-        seen = b"".join([*pieces, block])
+        data = b"".join([*pieces, block])
         if pending_bytes > LONGEST_LINE_BYTES:
-            self._lines += 1
-            self._transcript.count_bad_line(self._lines)
+            self._line_count += 1
+            self._parser.count_bad_line(self._line_count)
             end = block.find(b"\n") + 1
             start += pending_bytes + end
-            block = block[end:]
+            complete_lines = block[end:]
         else:
-            block = seen
-        lines = block.split(b"\n")
+            complete_lines = data
+        lines = complete_lines.split(b"\n")
         lines.pop()
         self._read_lines(lines, start, chunk)
-        self._lines += len(lines)
+        self._line_count += len(lines)
         self._is_open = False
-        self._offset = start + len(block)
-        self._before = (self._before + seen[-PROOF_BYTES:])[-PROOF_BYTES:]
+        self._offset = start + len(complete_lines)
+        self._before = (self._before + data[-PROOF_BYTES:])[-PROOF_BYTES:]
 
     def _read_last_line(self, line: bytes, is_too_long: bool, chunk: Chunk) -> None:
-        """Read the last line, which has no line end, unless its agent may still be writing it."""
+        """Read the last line, which has no line end, unless it is too long or unfinished."""
         if not line or line.isspace():
             return
         if is_too_long or (may_be_incomplete(line) and not is_whole(line)):
@@ -208,10 +209,10 @@ class LineReading(Reading):
     def _read_lines(self, lines: list[bytes], start: int, chunk: Chunk) -> None:
         session = self.session
         bad_before = session.bad_lines
-        self._transcript.read_lines(lines, start, self._lines + 1, chunk)
+        self._parser.read_lines(lines, start, self._line_count + 1, chunk)
         if not self._has_good_line:
             nonblank = (line for line in lines if line and not line.isspace())
-            # True if not all lines are damaged; usually the first line is enough to tell.
+            # There is a good line if there are more lines than damaged ones.
             self._has_good_line = any(islice(nonblank, session.bad_lines - bad_before, None))
             session.is_readable = self._has_good_line or not session.bad_lines
 
@@ -225,7 +226,7 @@ class LineReading(Reading):
             saved = msgspec.json.decode(mark, type=Mark)
         except msgspec.DecodeError as error:
             raise Rewritten(self._path) from error
-        if saved.version != self._transcript.version:
+        if saved.version != self._parser.version:
             raise Rewritten(self._path)
         if os.fstat(self._file.fileno()).st_size < saved.offset:
             raise Rewritten(self._path)
@@ -236,10 +237,10 @@ class LineReading(Reading):
             raise Rewritten(self._path)
         if saved.is_open and not _is_line_end(read_at(self._file, saved.offset, 2)):
             raise Rewritten(self._path)
-        self._transcript.session = saved.session
+        self._parser.session = saved.session
         saved.session.is_cut_off = False
-        self._transcript.restore(bytes(saved.state), self._file)
-        self._offset, self._lines = saved.offset, saved.lines
+        self._parser.restore(bytes(saved.state), self._file)
+        self._offset, self._line_count = saved.offset, saved.lines
         self._is_open, self._has_good_line = saved.is_open, saved.has_good_line
         self._file.seek(saved.offset)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from navi.vendors.json_edit import Json
@@ -13,7 +13,7 @@ PYTHON_OPTIONS = ["-I", "-S"]
 
 
 class HookCommand(NamedTuple):
-    """The part of a hook's command line that all versions of Navi have in common."""
+    """The parts of a hook's command line that all versions of Navi have in common."""
 
     python: str
     script: str
@@ -38,18 +38,24 @@ def split_words(line: str) -> list[str]:
         return [line]
 
 
-def add_hooks(settings: Json, command: str, events: Sequence[str]) -> None:
-    """Add Navi's hook to these events, replacing its earlier ones."""
+def add_hooks(
+    settings: Json, command: str, events: Sequence[str], timeouts: Mapping[str, int]
+) -> None:
+    """Add `command` to these events, after removing Navi's hooks from all events.
+
+    `timeouts` has the seconds for events that need more than `TIMEOUT_SECONDS`.
+    """
     remove_hooks(settings)
     if settings.get("hooks") is None:
         settings["hooks"] = {}
     if not isinstance(hooks := settings["hooks"], dict):
-        raise ValueError('"hooks" in it is not an object')
+        raise ValueError('its "hooks" is not an object')
     for event in events:
         groups = hooks.setdefault(event, [])
         if not isinstance(groups, list):
-            raise ValueError(f'"{event}" in it is not a list of hooks')
-        entry = {"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}
+            raise ValueError(f'its "{event}" is not a list of hooks')
+        timeout = timeouts.get(event, TIMEOUT_SECONDS)
+        entry = {"type": "command", "command": command, "timeout": timeout}
         groups.append({"hooks": [entry]})
 
 
@@ -70,7 +76,7 @@ def remove_hooks(settings: Json) -> None:
 
 
 def find_hooks(settings: Json) -> dict[str, str]:
-    """Navi's command lines, by event."""
+    """The command lines of Navi's hooks, by event."""
     hooks = settings.get("hooks")
     return {
         event: entry["command"]

@@ -23,21 +23,21 @@ INDENTATION = re.compile(r"\n([ \t]+)\S")
 def edit(text: str, change: Callable[[Json], None]) -> str:
     """The text after `change` has modified the object in it.
 
-    Raises ValueError, with the reason, if the text is not a JSON object.
+    Raises ValueError, with the reason, if the text is not a JSON object or can't be edited.
     """
     settings = parse(text)
     change(settings)
     if settings == parse(text):
         return text
-    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
-    body = text.removeprefix(mark)
+    byte_order_mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    body = text.removeprefix(byte_order_mark)
     if body.strip():
         body = _Editor(body).replace_all(settings)
     else:
         body = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
     if parse(body) != settings:
         raise ValueError("it can't be edited without changing something else")
-    return mark + body
+    return byte_order_mark + body
 
 
 def parse(text: str) -> Json:
@@ -63,17 +63,17 @@ class _Element:
     """An item of a list or a member of an object."""
 
     gap: str
-    """The white space before it, with a comma unless it is the first one."""
+    """The text before it: white space, and a comma unless it is the first element."""
     name: str | None
     label: str
-    """A member's name as it is written, with its colon."""
+    """A member's name as it is written, with its colon; empty for an item."""
     start: int
     stop: int
     value: Any
 
 
 Target = tuple[_Element | None, str, Any]
-"""An element, or None for a new one, its label and its new value."""
+"""`(element, label, new_value)`; `element` is None if it has to be added."""
 
 
 class _Editor:
@@ -85,12 +85,12 @@ class _Editor:
         self.is_one_line = "\n" not in text.strip() and text.strip() != "{}"
 
     def replace_all(self, value: Json) -> str:
-        start = self._skip(0)
+        start = self._skip_separator(0)
         _, stop = DECODER.raw_decode(self.text, start)
         return self.text[:start] + self._replace(start, stop, value) + self.text[stop:]
 
     def _replace(self, start: int, stop: int, value: Any) -> str:
-        """The text of the value from `start` to `stop`, edited to hold another value."""
+        """The text of the value from `start` to `stop`, edited to hold `value`."""
         opening, closing = self.text[start], self.text[stop - 1]
         kind = {"{": dict, "[": list}.get(opening)
         if kind is None or not isinstance(value, kind):
@@ -99,14 +99,14 @@ class _Editor:
         first, gap, tail = self._layout(start, stop, old)
         pieces: list[str] = []
         targets = self._members(old, value) if opening == "{" else self._items(old, value)
-        for element, label, target in targets:
+        for element, label, new_value in targets:
             own_gap = element.gap if element and "," in element.gap else gap
             if element is None:
-                text = self._render(target, gap.rpartition("\n")[2] if "\n" in gap else None)
-            elif element.value == target:
+                text = self._render(new_value, gap.rpartition("\n")[2] if "\n" in gap else None)
+            elif element.value == new_value:
                 text = self.text[element.start : element.stop]
             else:
-                text = self._replace(element.start, element.stop, target)
+                text = self._replace(element.start, element.stop, new_value)
             pieces.append((own_gap if pieces else first) + label + text)
         return opening + "".join(pieces) + (tail if pieces else "") + closing
 
@@ -114,23 +114,23 @@ class _Editor:
         """The elements of the list or object that begins at `position`."""
         is_object = self.text[position] == "{"
         end = position + 1
-        while self.text[begin := self._skip(end)] not in "]}":
+        while self.text[begin := self._skip_separator(end)] not in "]}":
             name, start = None, begin
             if is_object:
                 name, colon = DECODER.raw_decode(self.text, begin)
-                start = self._skip(colon)
+                start = self._skip_separator(colon)
             value, stop = DECODER.raw_decode(self.text, start)
             yield _Element(self.text[end:begin], name, self.text[begin:start], start, stop, value)
             end = stop
 
     def _members(self, old: Sequence[_Element], new: Json) -> Iterator[Target]:
         # If a name occurs twice, readers use the last one.
-        last = {element.name: element for element in old}
+        last_by_name = {element.name: element for element in old}
         for element in old:
             if element.name in new:
-                is_read = element is last[element.name]
-                yield element, element.label, new[element.name] if is_read else element.value
-        for name in [name for name in new if name not in last]:
+                is_last = element is last_by_name[element.name]
+                yield element, element.label, new[element.name] if is_last else element.value
+        for name in [name for name in new if name not in last_by_name]:
             yield None, f"{json.dumps(name)}: ", new[name]
 
     def _items(self, old: Sequence[_Element], new: list[Any]) -> Iterator[Target]:
@@ -153,7 +153,7 @@ class _Editor:
         return tail + self.unit, f",{tail}{self.unit}", tail
 
     def _render(self, value: Any, indentation: str | None) -> str:
-        """A new value, on one line if there is no indentation."""
+        """The text of a new value, on one line if `indentation` is None."""
         if indentation is None or self.is_one_line:
             return json.dumps(value, ensure_ascii=False)
         lines = json.dumps(value, ensure_ascii=False, indent=self.unit).split("\n")
@@ -163,6 +163,6 @@ class _Editor:
         line = self.text[self.text.rfind("\n", 0, position) + 1 : position]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
-    def _skip(self, position: int) -> int:
+    def _skip_separator(self, position: int) -> int:
         match = SEPARATOR.match(self.text, position)
         return match.end() if match else position

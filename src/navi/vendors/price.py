@@ -1,4 +1,4 @@
-"""What a model's tokens cost."""
+"""The price of a model's tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Price:
     input: float
     output: float
     cache_read: float
-    cache_write: float
+    cache_creation: float
 
     def cost(
         self,
@@ -28,5 +28,5 @@ class Price:
             input_tokens * self.input
             + output_tokens * self.output
             + cache_read_tokens * self.cache_read
-            + cache_creation_tokens * self.cache_write
+            + cache_creation_tokens * self.cache_creation
         ) / MILLION

@@ -1,4 +1,4 @@
-"""All agents that Navi knows, built in or from other packages."""
+"""All agents that Navi supports, built in or from other packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ VENDORS = "navi.vendors"
 SOURCES = "navi.sources"
 """The group that earlier versions used, for subclasses of `Source`."""
 DEFAULT_PANE_AGENT = "claude_code"
-"""The agent that runs in a pane by default."""
+"""The agent that runs in the pane of a session that names no program."""
+PREFERRED_AGENTS = ("claude_code", "codex")
+"""The agents to use for new sessions while no model is set up, best first."""
 
 
 class VendorBroken(NaviError):
@@ -44,14 +46,16 @@ def vendors() -> dict[str, Vendor]:
 @cache
 def sources() -> dict[str, Source]:
     """The sources of all agents, by name."""
-    own_sources = (vendor.source() for vendor in vendors().values())
-    return {source.name: source for source in (*own_sources, *_load(SOURCES)) if source is not None}
+    vendor_sources = (vendor.source() for vendor in vendors().values())
+    return {
+        source.name: source for source in (*vendor_sources, *_load(SOURCES)) if source is not None
+    }
 
 
 def settings() -> dict[str, AgentSettings]:
     """The settings of agents that `navi setup` can connect, by the name that people type."""
     pairs = ((vendor.name, vendor.settings()) for vendor in vendors().values())
-    return {name.replace("_", "-"): files for name, files in pairs if files is not None}
+    return {name.replace("_", "-"): each for name, each in pairs if each is not None}
 
 
 @cache

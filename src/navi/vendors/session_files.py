@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from stat import S_ISREG
 
-from navi.memory.model import FoundFile
+from navi.memory.model import SessionFile
 
 
 def home_folder(environment: Mapping[str, str], variable: str, name: str) -> Path:
-    """The folder that `variable` names, or `name` in the person's home."""
+    """The value of `variable`; if it is not set, the folder `name` in the person's home."""
     if folder := environment.get(variable):
         return Path(folder).expanduser()
     home = environment.get("HOME")
@@ -19,7 +19,7 @@ def home_folder(environment: Mapping[str, str], variable: str, name: str) -> Pat
 
 
 def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
-    """A folder's entries; none if it doesn't exist. Adds it to `unreadable` if it can't be read."""
+    """Yield a folder's entries, if it exists. Add it to `unreadable` if it can't be read."""
     try:
         with os.scandir(folder) as listing:
             yield from listing
@@ -29,8 +29,8 @@ def entries(folder: str, unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
         unreadable.append(folder)
 
 
-def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[FoundFile]:
-    """The entry, if it is a non-empty file. Adds it to `unreadable` if that can't be determined."""
+def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[SessionFile]:
+    """Yield the entry if it is a non-empty file. Add it to `unreadable` if `stat` fails."""
     try:
         status = entry.stat()
     except FileNotFoundError:
@@ -39,4 +39,4 @@ def session_file(entry: os.DirEntry[str], unreadable: list[str]) -> Iterator[Fou
         unreadable.append(entry.path)
         return
     if status.st_size and S_ISREG(status.st_mode):
-        yield FoundFile(entry.path, status.st_mtime, status.st_size)
+        yield SessionFile(entry.path, status.st_mtime, status.st_size)

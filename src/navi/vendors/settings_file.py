@@ -1,9 +1,9 @@
 """Reversible changes to settings files that belong to other programs.
 
-A change is planned, can be shown as a diff, and is then written in one step: the file keeps its
-mode, its owner and the symbolic links to it. Files that are read-only, malformed or edited since
-the plan are refused. A receipt keeps the old text, so an undo restores every byte; if the file was
-edited after the change, the undo removes only Navi's entries.
+A change is planned, can be shown as a diff, and is then written in one step. The file keeps its
+mode, its owner and the symbolic links to it. A file that is read-only, malformed or edited since
+the plan is left alone. A receipt keeps the old text, so an undo restores every byte; if the file
+was edited after the change, the undo removes only Navi's entries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from navi.base.errors import NaviError
 
 T = TypeVar("T")
 Edit = Callable[[str], str]
-"""Returns a file's new text. Raises ValueError, with the reason, if it can't edit this one."""
+"""Returns a file's new text. Raises ValueError, with the reason, if it can't edit this file."""
 
 
 class UnusableSettings(NaviError):
@@ -55,7 +55,7 @@ class SettingsChanged(NaviError):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What it takes to undo a change."""
+    """The information needed to undo a change."""
 
     path: str
     before: str | None
@@ -63,19 +63,19 @@ class Receipt:
     after: str
     """A digest of the file as Navi left it."""
     added: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """What the change added, if the entries themselves don't show who added them."""
+    """The permission rules that were added to `allow` and `ask`; empty for hooks and servers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that has not been written yet. None stands for a missing file."""
+    """A planned change from `before` to `after`, where None stands for a missing file."""
 
     path: Path
     before: str | None
     after: str | None
     receipts_file: Path
     receipts: Sequence[Receipt]
-    """What `receipts_file` will hold."""
+    """The new content of `receipts_file`."""
     is_undo: bool = False
 
     @property
@@ -90,6 +90,11 @@ class Change:
         return "\n".join(
             difflib.unified_diff(old, new, str(self.path), str(self.path), n=2, lineterm="")
         )
+
+    def line_counts(self) -> tuple[int, int]:
+        """How many lines the diff adds and removes."""
+        lines = self.diff().splitlines()[2:]
+        return sum(each[:1] == "+" for each in lines), sum(each[:1] == "-" for each in lines)
 
     def write(self) -> None:
         """Write the file and its receipts, in an order that leaves every change undoable."""
@@ -119,20 +124,21 @@ def plan_edit(
     receipts: Sequence[Receipt],
     added: Mapping[str, Sequence[str]],
 ) -> Change:
-    """A change on top of earlier ones, each of which can be undone in turn."""
+    """A change on top of earlier ones. They can be undone one by one, newest first."""
     before = read(path)
-    after = _edited(path, before, edit)
+    after = _apply_edit(path, before, edit)
     receipt = Receipt(str(path.absolute()), before, _digest(after or ""), added)
     return Change(path, before, after, receipts_file, [*receipts, receipt])
 
 
 def plan_undo(path: Path, remove: Edit, receipts_file: Path, receipts: Sequence[Receipt]) -> Change:
-    """A change that undoes the newest one, and removes whatever entries of Navi's are left."""
+    """A change that brings back the text before the newest receipt, if the file is still as Navi
+    left it. `remove` then removes any other entries of Navi."""
     before = read(path)
     after = before
     if receipts and before is not None and _digest(before) == receipts[-1].after:
         after = receipts[-1].before
-    after = _edited(path, after, remove)
+    after = _apply_edit(path, after, remove)
     return Change(path, before, after, receipts_file, receipts[:-1], is_undo=True)
 
 
@@ -141,12 +147,12 @@ def plan_replacement(
 ) -> Change:
     """A change that replaces earlier ones; undoing it undoes them all."""
     undo = plan_undo(path, remove, receipts_file, receipts)
-    after = _edited(path, undo.before, edit)
+    after = _apply_edit(path, undo.before, edit)
     receipt = Receipt(str(path.absolute()), undo.after, _digest(after or ""))
     return Change(path, undo.before, after, receipts_file, [receipt])
 
 
-def _edited(path: Path, text: str | None, edit: Edit) -> str | None:
+def _apply_edit(path: Path, text: str | None, edit: Edit) -> str | None:
     """The new text; a missing file stays missing if there is nothing to write."""
     try:
         edited = edit(text or "")
@@ -156,6 +162,7 @@ def _edited(path: Path, text: str | None, edit: Edit) -> str | None:
 
 
 def read(path: Path) -> str | None:
+    """The file's text; None if there is no such file."""
     try:
         return path.read_bytes().decode()
     except (FileNotFoundError, NotADirectoryError):
@@ -167,7 +174,7 @@ def read(path: Path) -> str | None:
 
 
 def read_as(path: Path, parse: Callable[[str], T]) -> T:
-    """What `parse` makes of the file; a missing file counts as an empty one."""
+    """The file as `parse` reads it; a missing file counts as an empty one."""
     try:
         return parse(read(path) or "")
     except ValueError as error:
@@ -175,7 +182,7 @@ def read_as(path: Path, parse: Callable[[str], T]) -> T:
 
 
 def read_receipts(file: Path) -> list[Receipt]:
-    """The changes that have not been undone, oldest first."""
+    """The receipts of changes that have not been undone, oldest first."""
     text = read(file)
     if text is None:
         return []
@@ -184,7 +191,7 @@ def read_receipts(file: Path) -> list[Receipt]:
         # Earlier versions of `navi setup` kept one receipt, not a list.
         return [_receipt(entry) for entry in (entries if isinstance(entries, list) else [entries])]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnusableSettings(file, "it is not what Navi wrote there") from error
+        raise UnusableSettings(file, "its content is not what Navi wrote") from error
 
 
 def _receipt(entry: dict[str, Any]) -> Receipt:
@@ -203,7 +210,7 @@ def _write_receipts(file: Path, receipts: Sequence[Receipt]) -> None:
 
 def _write(path: Path, text: str | None) -> None:
     """Replace the file in one step, or delete it."""
-    # A symbolic link stays one: people link to the dotfiles that they share.
+    # Symbolic links stay links: people link to the dotfiles that they share.
     target = path.resolve()
     try:
         status = target.stat() if target.exists() else None

@@ -1,4 +1,4 @@
-"""The base class of every agent. A new agent is a subclass in a folder of its own.
+"""The base class of every agent. Each agent is a subclass, in its own folder.
 
 Methods import what they return, so that searching the memory loads no driver.
 """
@@ -19,49 +19,53 @@ if TYPE_CHECKING:
 
 
 class Vendor:
-    """One agent program. A subclass overrides only what its agent has."""
+    """One agent program. A subclass overrides the methods for the parts that its agent has."""
 
     name: ClassVar[str]
-    """The name of its driver and its source, in the tables and on the wire: `claude_code`."""
+    """The name of the agent's driver and source, in tables and on the wire, e.g. `claude_code`."""
     title: ClassVar[str]
-    """Its name for people."""
+    """The agent's name for people, e.g. `Claude Code`."""
     command: ClassVar[str] = ""
-    """Its program's name on the PATH."""
+    """The program's name on the PATH; empty if there is none to start."""
     example_arguments: ClassVar[Sequence[str]] = ()
-    """What people may add to its command line; shown in the settings reference."""
+    """Arguments that people may add to the command line; shown in the settings reference."""
+    models: ClassVar[Sequence[str]] = ()
+    """Names of models to suggest, as its command line takes them."""
     nesting_prefixes: ClassVar[Sequence[str]] = ()
-    """Prefixes of the variables that tell a process that this agent started it."""
+    """Prefixes of the environment variables that tell a process that this agent started it."""
+    home_variable: ClassVar[str] = ""
+    """The environment variable that names the agent's own folder; empty if there is none."""
     session_variable: ClassVar[str | None] = None
-    """The variable that tells its MCP servers their session."""
+    """The environment variable in which MCP servers may find the agent's session id."""
 
     def source(self) -> Source | None:
-        """Reads its sessions for the index."""
+        """The reader of the agent's sessions for the index."""
         return None
 
     def driver(self, launch: Launch) -> Driver | None:
-        """Runs turns with it, without a terminal."""
+        """The driver that runs the agent's turns without a terminal."""
         return None
 
     def terminal(self, launch: Launch) -> PaneAgent | None:
-        """Runs turns with it in a terminal."""
+        """The runner of the agent's turns in a terminal pane."""
         return None
 
     def hooks(self) -> HookDialect | None:
-        """How it reports from people's own terminals."""
+        """The agent's hook protocol, by which it reports from people's own terminals."""
         return None
 
     def settings(self) -> AgentSettings | None:
-        """Its settings files, to which `navi setup` adds Navi."""
+        """The agent's settings files, to which `navi setup` adds Navi."""
         return None
 
     def variables(self, environment: Mapping[str, str]) -> Sequence[str]:
-        """The variables that it needs besides those that every agent sees; `*` matches anything."""
+        """The variables that the agent needs besides the common ones; `*` matches anything."""
         return ()
 
     def calling_session(self, metadata: Mapping[str, object]) -> str | None:
-        """Which of its sessions is calling a tool, according to the call's metadata."""
+        """The id of the agent's session that calls a tool, if the call's metadata has it."""
         return None
 
     def prices(self) -> Mapping[str, Price]:
-        """The prices of its models, by name."""
+        """The prices of the agent's models, by model name."""
         return {}

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from playwright.async_api import Browser, async_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+# The shell has no windows to draw, and takes half the processor time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from tests.acceptance.browser.chromium import chromium
-from tests.acceptance.browser.proxy import Proxy
-from tests.acceptance.browser.tab import PATIENCE_MS, Tab
+from tests.acceptance.browser.own_user import OwnUser
+from tests.acceptance.browser.tab import PATIENCE_MS, Place, Tab
 from tests.server import Client, ServerProcess
 
 # Generous: browsers are slow on a loaded machine, and only a failing test waits this long.
@@ -34,7 +34,7 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """Shared by all tests of a worker that do not need a server of their own."""
     home = tmp_path_factory.mktemp("browser-server")
-    with ServerProcess(home, settings=_settings(home)) as server:
+    with ServerProcess(home, settings=private_settings(home)) as server:
         yield server
 
 
@@ -47,9 +47,15 @@ def own_servers() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def own_server(tmp_path: Path, own_servers: ExitStack) -> ServerProcess:
-    """For tests that stop it, or need it empty."""
+    """For tests that stop it, or do something to all of its users."""
     home = tmp_path / "own-server"
-    return own_servers.enter_context(ServerProcess(home, settings=_settings(home)))
+    return own_servers.enter_context(ServerProcess(home, settings=private_settings(home)))
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_user(server: ServerProcess) -> OwnUser:
+    """For tests that need an empty page, which costs less than a server of their own."""
+    return await OwnUser.add(server)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -65,9 +71,7 @@ async def open_tab(
     """Opens tabs that are logged in, and checks them for errors at the end."""
     tabs: list[Tab] = []
 
-    async def open_one(
-        at: str = "", *, on: ServerProcess | Proxy = server, width: int = 1280
-    ) -> Tab:
+    async def open_one(at: str = "", *, on: Place = server, width: int = 1280) -> Tab:
         tab = await Tab.open(browser, on, at, width)
         tabs.append(tab)
         return tab
@@ -79,7 +83,7 @@ async def open_tab(
     assert problems == []
 
 
-def _settings(home: Path) -> dict[str, str]:
+def private_settings(home: Path) -> dict[str, str]:
     """The scripted model, with a private index and private agent files."""
     return {
         "NAVI_MODEL": "scripted",

@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 import httpx2
 from playwright.async_api import StorageState
 
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.proxy import Proxy
 from tests.server import ServerProcess
 
 
-async def logged_in(server: ServerProcess | Proxy) -> StorageState:
+async def logged_in(server: ServerProcess | OwnUser | Proxy) -> StorageState:
     """What a browser keeps after its login: one half as a cookie, one in the page's storage."""
     async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as browser:
         answer = await browser.post("/login", json={"token": server.token})

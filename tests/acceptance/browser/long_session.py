@@ -78,7 +78,7 @@ def _fill(connection: Connection, session_id: str) -> None:
         content = f"answer {turn}\n\n{'Some **words** and `code`. ' * (turn % 30)}"
         rows.append(
             {
-                "id": f"long.{idx}",
+                "id": f"{session_id}.{idx}",
                 "session_id": session_id,
                 "idx": idx,
                 "turn_id": f"long-{turn}",

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
 from tests.acceptance.browser.login import logged_in
+from tests.acceptance.browser.own_user import OwnUser
 from tests.acceptance.browser.proxy import Proxy
 from tests.server import ServerProcess
 
-Place = ServerProcess | Proxy
+Place = ServerProcess | OwnUser | Proxy
 
 HEIGHT = 800
 PATIENCE_MS = 40_000

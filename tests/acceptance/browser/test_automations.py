@@ -49,6 +49,7 @@ async def test_an_automation_is_added_with_a_preview_runs_and_has_a_history(
     await expect(preview).to_contain_text("09:00")
     await expect(preview).to_contain_text("Europe/Berlin")
     await expect(preview.get_by_role("listitem")).to_have_count(5)
+    await page.get_by_label("Schedule", exact=True).select_option("cron")
     await page.get_by_label("Minute, hour").fill("99 9 * * *")
     await expect(preview.locator(".alarm")).to_be_visible()
     await expect(tab.button("Add automation")).to_be_disabled()
@@ -68,6 +69,42 @@ async def test_an_automation_is_added_with_a_preview_runs_and_has_a_history(
     await page.get_by_label("Close automations").click()
     await expect(tab.conversation).to_contain_text("good morning")
     await expect(page.locator("article.automation header")).to_contain_text("Automation greeting")
+
+
+async def test_a_time_of_day_needs_no_cron_expression(client: Client, open_tab: OpenTab) -> None:
+    session_id = await client.session(name="daily")
+    tab = await open_tab()
+    panel = await open_panel(tab, session_id)
+    await panel.get_by_role("button", name="Add").click()
+    page = tab.page
+    await page.get_by_label("Name").fill("weekly")
+    await page.get_by_label("What to do each time").fill("look")
+    await page.get_by_label("Days").select_option("Mondays")
+    await page.get_by_label("Time", exact=True).fill("07:05")
+    await expect(page.get_by_label("Next runs")).to_contain_text("at 07:05 on Monday")
+    await tab.button("Add automation").click()
+    await expect(panel).to_contain_text("at 07:05 on Monday")
+
+    await panel.get_by_role("button", name="Edit").click()
+    await expect(page.get_by_label("Days")).to_have_value("1")
+    await page.get_by_label("Days").select_option("every day")
+    await expect(page.get_by_label("Time", exact=True)).to_have_value("07:05")
+    await tab.button("Save").click()
+    await expect(panel).not_to_contain_text("Monday")
+    [made] = await client.call("GET", f"/sessions/{session_id}/automations")
+    assert made["schedule"]["cron_expr"] == "5 7 * * *"
+
+
+@pytest.mark.parametrize("cron", ["*/5 9 * * 1-5", "0 9 1 * *", "0 9 * * 1,3"])
+async def test_other_cron_expressions_are_edited_as_they_are(
+    client: Client, open_tab: OpenTab, cron: str
+) -> None:
+    session_id = await client.session(name="cron")
+    await automation(client, session_id, cron_expr=cron)
+    tab = await open_tab()
+    panel = await open_panel(tab, session_id)
+    await panel.get_by_role("button", name="Edit").click()
+    await expect(tab.page.get_by_label("Minute, hour")).to_have_value(cron)
 
 
 async def test_an_automation_is_paused_edited_and_removed_in_all_tabs(
@@ -130,7 +167,9 @@ async def test_a_time_for_once_is_read_and_shown_in_the_zone_of_the_viewer(
     )
 
 
-async def test_renaming_keeps_the_beat(client: Client, open_tab: OpenTab) -> None:
+async def test_renaming_an_automation_does_not_move_its_next_run(
+    client: Client, open_tab: OpenTab
+) -> None:
     session_id = await client.session(name="steady")
     made = await automation(client, session_id, every_seconds=3600)
     tab = await open_tab()
@@ -217,7 +256,7 @@ async def test_a_run_that_met_a_usage_limit_is_neither_done_nor_failed(
     client: Client, open_tab: OpenTab
 ) -> None:
     session_id = await client.session(name="limited")
-    await automation(client, session_id, message="[[limit: 3600]]", at="now")
+    await automation(client, session_id, message="[[say: I try]] [[limit: 3600]]", at="now")
     tab = await open_tab()
     panel = await open_panel(tab, session_id)
     await expect(panel).to_contain_text("last run just now: usage limit")
@@ -226,6 +265,20 @@ async def test_a_run_that_met_a_usage_limit_is_neither_done_nor_failed(
     await expect(run.get_by_role("button")).to_contain_text("usage limit")
     await expect(run.locator(".alarm")).to_have_count(0)
     await expect(tab.page.locator("p.warning")).to_contain_text("Usage limit")
+    await client.call("POST", "/limits/ignore", {})
+
+
+async def test_a_session_at_a_usage_limit_says_until_when(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="limited until")
+    tab = await open_tab()
+    await tab.session(session_id)
+    await tab.send("[[say: I try]] [[limit: 3600]]")
+    await expect(tab.page.locator("header .limit")).to_contain_text("limit until ")
+    await expect(tab.page.locator("li .limit")).to_contain_text("limit until ")
+    await client.call("POST", "/limits/ignore", {})
+    await expect(tab.page.locator(".limit")).to_have_count(0)
 
 
 async def test_missed_runs_are_counted_in_the_panel_and_in_the_conversation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser.conftest import OpenTab, in_browser
@@ -17,6 +18,7 @@ WORDS = [f"word{number}" for number in range(150)]
 STREAM = " ".join(f"[[say: {word} ]] [[sleep: 0.02]]" for word in WORDS)
 
 
+@pytest.mark.proof
 async def test_a_stream_that_is_cut_again_and_again_arrives_whole_and_once(
     open_tab: OpenTab, own_server: ServerProcess
 ) -> None:

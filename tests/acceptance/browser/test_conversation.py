@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.async_api import expect
@@ -10,6 +11,7 @@ from playwright.async_api import expect
 from navi.live.store.engine.tables import messages
 from tests.acceptance.browser.conftest import OpenTab, in_browser
 from tests.acceptance.browser.planted import plant
+from tests.acceptance.contract.conftest import finished
 from tests.server import Client, ServerProcess
 
 pytestmark = in_browser
@@ -62,6 +64,61 @@ async def test_code_can_be_copied(client: Client, open_tab: OpenTab) -> None:
     assert await tab.page.evaluate("navigator.clipboard.readText()") == "print(1 < 2)"
 
 
+async def test_code_has_colours_and_columns_their_alignment(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="colours")
+    tab = await open_tab()
+    await tab.session(session_id)
+    await tab.send("[[say: ```python\nreturn 'a < b'\n```\n\n|a|b|\n|---|--:|\n|x|1|]]")
+    code = tab.page.locator(".code code")
+    await expect(code.locator(".hljs-keyword")).to_have_text("return")
+    await expect(code.locator(".hljs-string")).to_have_text("'a < b'")
+    for cell, align in (("x", "left"), ("1", "right")):
+        await expect(tab.page.get_by_role("cell", name=cell)).to_have_css("text-align", align)
+
+
+async def test_an_answer_has_its_time_and_agent_and_is_copied_as_markdown(
+    client: Client, open_tab: OpenTab
+) -> None:
+    session_id = await client.session(name="copied", model="scripted")
+    tab = await open_tab()
+    await tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await tab.session(session_id)
+    await tab.send("[[say: Looking.]] [[bash: echo 1]] [[say: It is **one**.]]")
+    for _ in range(2):
+        # Under the answer, not under what was said on the way.
+        foot = tab.page.locator(".text footer")
+        await expect(foot).to_have_text([re.compile(r"\d\d:\d\d.*scripted.*Copy answer")])
+        await tab.copy("Copy answer")
+        copied = await tab.page.evaluate("navigator.clipboard.readText()")
+        assert copied == "It is **one**."
+        # The transcript renders the same as the events, also when the next model is another.
+        await client.call("PATCH", f"/sessions/{session_id}", {"model": "openai:another"})
+        await tab.page.reload()
+
+
+async def test_equal_tool_calls_share_a_line_that_opens(client: Client, open_tab: OpenTab) -> None:
+    session_id = await client.session(name="calls")
+    tab = await open_tab()
+    await tab.session(session_id)
+    number = "12345678901234567890"
+    calls = [f'echo \'{{"n":[{number}],"e":{{}}}}\'', "echo two", "exit 3", "echo four"]
+    await tab.send(" ".join(f"[[bash: {command}]]" for command in calls) + " [[say: all]]")
+    line = tab.page.get_by_role("button", name="terminal × 4")
+    await expect(line).to_contain_text("1 failed")
+    await expect(tab.page.get_by_role("button", name="terminal echo")).to_have_count(0)
+
+    await line.click()
+    await expect(tab.page.get_by_role("button", name="terminal echo")).to_have_count(3)
+    await tab.page.get_by_role("button", name="terminal echo '{").click()
+    # Indented, with every digit as it was.
+    pretty = f'{{\n  "n": [\n    {number}\n  ],\n  "e": {{}}\n}}'
+    await expect(tab.page.get_by_role("region", name="Result")).to_have_text(pretty)
+    await line.click()
+    await expect(tab.page.get_by_role("button", name="terminal echo")).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 async def test_inputs_queue_while_a_turn_runs(
     client: Client, open_tab: OpenTab, width: int
@@ -77,6 +134,8 @@ async def test_inputs_queue_while_a_turn_runs(
         await tab.send(text)
         await expect(tab.page.get_by_label("Queued inputs")).to_contain_text(text)
     chips = tab.page.get_by_label("Queued inputs").get_by_role("listitem")
+    # While one is still being sent, the list grows, and its buttons move.
+    await expect(chips.get_by_label("Edit")).to_have_count(3)
 
     await chips.filter(has_text="first").get_by_label("Edit").click()
     await tab.page.get_by_label("Text of the queued input").fill("first, better")
@@ -267,7 +326,7 @@ async def test_a_draft_survives_a_reload(client: Client, open_tab: OpenTab) -> N
     [
         ("denied", "refused: Bash", "(refused: Bash)", "Refused: Bash"),
         ("limit", "back at 9:00", "(usage limit: back at 9:00)", "Usage limit: back at 9:00"),
-        ("max_iterations", "stopped after 2 steps", "Here.", "Step limit: stopped after 2 steps"),
+        ("max_iterations", "stopped after 2 steps", "Here.", "Stopped after 2 steps"),
     ],
 )
 async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
@@ -292,4 +351,40 @@ async def test_a_turn_that_was_refused_or_limited_is_not_called_failed(
     await expect(tab.page.locator("p.warning")).to_have_text(expected)
     await expect(tab.page.locator("p.error")).to_have_count(0)
     # Only once: the closing line of the transcript is not repeated.
-    assert (await tab.text()).count(error.removeprefix("refused: ")) == 1
+    assert (await tab.text()).lower().count(error.removeprefix("refused: ").lower()) == 1
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "model.py", line 3, in ask
+    raise NoModel("no model is set up")
+navi.base.errors.NoModel: no model is set up"""
+
+
+@pytest.mark.parametrize("error", [TRACEBACK, f"no model is set up\n{TRACEBACK}"])
+async def test_a_failure_is_one_sentence_and_the_traceback_is_folded(
+    server: ServerProcess, client: Client, open_tab: OpenTab, error: str
+) -> None:
+    session_id = await client.session(name="traceback")
+    await client.say(session_id, "[[fail: no model]]")
+    await finished(client, session_id)
+    *_, last = await client.messages(session_id)
+    metadata = {**last["metadata"], "error": error}
+    await plant(server, messages, last["id"], content=f"(failed: {error})", metadata=metadata)
+    tab = await open_tab()
+    await tab.session(session_id)
+    await expect(tab.page.locator("p.error")).to_have_text("Failed: no model is set up")
+    await expect(tab.page.get_by_text("model.py")).to_be_hidden()
+    await tab.page.get_by_text("Details").click()
+    await expect(tab.page.get_by_text("model.py")).to_be_visible()
+
+
+async def test_an_address_of_no_session_says_so_in_the_words_of_the_page(
+    open_tab: OpenTab,
+) -> None:
+    tab = await open_tab()
+    tab.expected.append("404")
+    await tab.go("#/sessions/gone")
+    heading = tab.page.get_by_role("heading", name="There is no session gone: choose another")
+    await expect(heading).to_be_visible()
+    await tab.page.get_by_role("link", name="All sessions").click()
+    await expect(heading).to_be_hidden()

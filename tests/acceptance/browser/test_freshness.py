@@ -47,9 +47,33 @@ async def test_the_search_says_how_fresh_it_is(
     open_tab: OpenTab, age: timedelta | None, following: bool, problem: str | None, words: str
 ) -> None:
     tab = await open_tab()
+    tab.expected.append("404")  # the server has no index
     await tab.plant_index(state(age, following=following, problem=problem))
     await tab.button("Search").click()
     await expect(tab.page.locator(".freshness")).to_have_text(re.compile(words))
+
+
+@pytest.mark.parametrize(
+    ("problem", "pending", "words"),
+    [
+        ("no model is installed", 0, r"\) · search by words alone$"),
+        (None, 0, r"\) · search by words and meaning$"),
+        (None, 1200, r"\) · search by words and meaning; 1,200 sessions by words alone so far$"),
+    ],
+)
+async def test_the_search_says_whether_meaning_counts(
+    open_tab: OpenTab, problem: str | None, pending: int, words: str
+) -> None:
+    tab = await open_tab()
+    tab.expected.append("404")  # the server has no index
+    hint = problem and {"message": problem, "hint": "recall model install"}
+    meaning = {"is_ready": problem is None, "problem": hint, "pending_sessions": pending}
+    await tab.plant_index({**state(timedelta(0), following=True), "meaning": meaning})
+    await tab.button("Search").click()
+    await expect(tab.page.locator(".freshness")).to_have_text(re.compile(words))
+    if problem is not None:
+        reason = tab.page.get_by_title("no model is installed; recall model install")
+        await expect(reason).to_be_visible()
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -57,7 +81,7 @@ async def test_without_an_answer_nothing_is_said_about_freshness(
     open_tab: OpenTab, status: int
 ) -> None:
     tab = await open_tab()
-    tab.expected.append(str(status))
+    tab.expected += [str(status), "404"]  # the server has no index
     refusal = {"error": {"kind": "x", "message": "x", "hint": "x"}}
     await tab.page.route("**/index", lambda route: route.fulfill(status=status, json=refusal))
     async with tab.page.expect_response("**/index"):

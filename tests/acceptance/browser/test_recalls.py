@@ -110,7 +110,7 @@ async def test_a_warning_about_the_instruction_stays_until_it_was_read(
     await tab.page.get_by_label("What to do then").fill("Tell the user that it is time")
     await tab.button("Schedule").click()
     dialog = tab.page.get_by_role("dialog")
-    await expect(dialog.get_by_role("alert")).to_contain_text("reads like a note to a person")
+    await expect(dialog.get_by_role("alert")).to_contain_text("too vague to act on")
     await expect(dialog.get_by_role("heading")).to_contain_text("Scheduled for")
     await tab.button("Keep it").click()
     await expect(dialog).to_have_count(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,8 @@ PATIENCE_SECONDS = 60
 
 class ModelStandIn(ThreadingHTTPServer):
     """`gates` are what scripts wait for; `prompts` are the scripts to play;
-    `requests` is everything received; `otherwise` is the script for prompts without one."""
+    `requests` is everything received; `otherwise` is the script for prompts without one;
+    `limit_of` says for an API (`anthropic_api`, `openai_api`) what `[[limited]]` stands for."""
 
     daemon_threads = True
 
@@ -29,6 +30,7 @@ class ModelStandIn(ThreadingHTTPServer):
         self.prompts: list[str] = []
         self.requests: list[str] = []
         self.otherwise = ""
+        self.limit_of: Callable[[str], str | None] = lambda api: None
 
     @property
     def url(self) -> str:
@@ -83,7 +85,8 @@ class _Handler(BaseHTTPRequestHandler):
         if calls_made == 0:
             self.server.prompts.append(prompt)
         try:
-            steps = response(prompt, calls_made, self.server.otherwise)
+            limit = self.server.limit_of(api.__name__.rpartition(".")[2])
+            steps = response(prompt, calls_made, self.server.otherwise, limit)
         except ScriptedError as error:
             self._answer(error.body, error.status, error.headers)
             return

@@ -5,9 +5,11 @@ A prompt without any script is answered `ok: <prompt>`. Directives:
     [[say: text]]  [[think: text]]       text, reasoning
     [[bash: command]]                    run a command
     [[tool: NAME | {"json": 1}]]         call an offered tool that is, or ends with, NAME
+    [[&tool: NAME | {"json": 1}]]        in the same response as the call before it
     [[wait: gate]]                       pause until the test opens the gate
     [[error: 400]]                       an HTTP error
     [[error: 429 | {"headers": {}}]]     with headers, or with a "body" of its own
+    [[limited]]                          the error that the test has set, as long as it is set
 
 No conversation is kept here: the number of tool calls since the prompt is the place in its script.
 """
@@ -18,8 +20,9 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
-DIRECTIVE = re.compile(r"\[\[(\w+)(?::\s?(.*?))?\]\]", re.DOTALL)
+DIRECTIVE = re.compile(r"\[\[(&?\w+)(?::\s?(.*?))?\]\]", re.DOTALL)
 TOOLS = {"bash", "tool"}
 
 
@@ -27,6 +30,7 @@ TOOLS = {"bash", "tool"}
 class Step:
     verb: str
     argument: str
+    is_parallel: bool = False
 
     def call(self) -> tuple[str, dict[str, object]]:
         """The name and arguments of a `tool` step."""
@@ -48,23 +52,34 @@ class ScriptedError(Exception):
         vars(self).update(json.loads(details or "{}"))
 
 
-def response(prompt: str, calls_made: int, otherwise: str = "") -> list[Step]:
-    """The steps of the next response, up to and including the next tool call."""
+def response(
+    prompt: str, calls_made: int, otherwise: str = "", limit: str | None = None
+) -> list[Step]:
+    """The steps of the next response, up to and including the next tool call.
+
+    `limit` is the argument of an `error` step: what `limited` stands for, if anything.
+    """
     directives = DIRECTIVE.findall(prompt) or DIRECTIVE.findall(otherwise)
-    script = [Step(verb, argument) for verb, argument in directives]
+    script = [
+        Step(verb.removeprefix("&"), argument, verb.startswith("&"))
+        for verb, argument in directives
+    ]
     if not script:
         return [Step("say", "ok: " + " ".join(prompt.split())[:80])]
     steps: list[Step] = []
     seen = 0
-    for step in script:
+    for position, step in enumerate(script, 1):
         if step.verb in TOOLS:
             seen += 1
             if seen > calls_made:
-                return [*steps, step]
+                return [*steps, step, *takewhile(lambda each: each.is_parallel, script[position:])]
         elif seen == calls_made:
             if step.verb == "error":
                 raise ScriptedError(step.argument)
-            steps.append(step)
+            if step.verb == "limited" and limit is not None:
+                raise ScriptedError(limit)
+            if step.verb != "limited":
+                steps.append(step)
     return steps if any(step.verb != "wait" for step in steps) else [*steps, Step("say", "done")]
 
 

@@ -63,6 +63,7 @@ async def test_a_persons_session_shows_up_and_gets_messages_when_it_stops(
     assert transcript.read_text().count("done by message") >= 2
 
 
+@pytest.mark.proof
 async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     world: World, client: Client, driver: str
 ) -> None:
@@ -86,7 +87,8 @@ async def test_what_waits_for_a_terminal_that_is_closed_is_done_without_it(
     assert len(world.transcripts()) == 1
 
 
-async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_seen(
+@pytest.mark.proof
+async def test_a_terminal_that_closes_during_its_turn_is_noticed(
     world: World, client: Client, driver: str
 ) -> None:
     await asyncio.to_thread(world.set_up, driver)
@@ -110,6 +112,7 @@ async def test_a_terminal_that_is_closed_in_the_middle_of_what_it_was_told_is_se
     await adopted(client, state="idle")
 
 
+@pytest.mark.proof
 async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_it(
     world: World, client: Client, driver: str
 ) -> None:
@@ -137,6 +140,7 @@ async def test_a_session_that_somebody_opened_in_a_terminal_is_not_woken_beside_
     assert len(world.transcripts()) == 1
 
 
+@pytest.mark.proof
 async def test_a_session_that_only_the_memory_knows_is_taken_in_and_goes_on(
     world: World, client: Client, driver: str
 ) -> None:

@@ -16,6 +16,7 @@ CODEX_ARGUMENTS = (
 )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("place", ["headless", pytest.param("tmux", marks=pytest.mark.proof)])
 @pytest.mark.parametrize("agent", DRIVERS)
 async def test_a_reminder_waits_until_the_agent_has_summarised_its_history(

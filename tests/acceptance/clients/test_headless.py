@@ -53,6 +53,7 @@ async def test_the_next_turn_goes_on_with_the_same_conversation(
     assert "[[say: two]]" in text
 
 
+@pytest.mark.proof
 async def test_awkward_texts_arrive_as_they_are(world: World, client: Client, driver: str) -> None:
     text = "-p --help 'quotes' \"double\" $HOME `id`\n\nüñí ✓ 日本語\n" + "x" * 200_000
     session_id = await world.session(client, driver)
@@ -63,6 +64,7 @@ async def test_awkward_texts_arrive_as_they_are(world: World, client: Client, dr
     assert any(text in prompt for prompt in world.models.prompts)
 
 
+@pytest.mark.proof
 async def test_a_cleared_session_starts_afresh(world: World, client: Client, driver: str) -> None:
     session_id = await world.session(client, driver)
     await world.turn(client, session_id, "[[say: one]]")
@@ -72,6 +74,7 @@ async def test_a_cleared_session_starts_afresh(world: World, client: Client, dri
     assert len(world.transcripts()) == 2
 
 
+@pytest.mark.proof
 async def test_a_stopped_turn_leaves_no_process_and_can_be_followed_by_another(
     world: World, client: Client, driver: str
 ) -> None:
@@ -88,9 +91,8 @@ async def test_a_stopped_turn_leaves_no_process_and_can_be_followed_by_another(
     assert outcomes(frames) == ["stopped", "ok"]
 
 
-async def test_an_error_of_the_model_is_told_in_its_words(
-    world: World, client: Client, driver: str
-) -> None:
+@pytest.mark.proof
+async def test_an_error_of_the_model_is_quoted(world: World, client: Client, driver: str) -> None:
     session_id = await world.session(client, driver)
     frames = await world.turn(client, session_id, "[[error: 400]]")
     [end] = frames_of(frames, "stream_end")
@@ -114,17 +116,18 @@ async def test_a_client_that_is_killed_is_seen_and_the_session_goes_on(
     assert outcomes(frames)[-1] == "ok"
 
 
-async def test_a_turn_outlives_its_server_and_is_told_once(
-    world: World, client: Client, driver: str
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM], ids=["crash", "service stop"])
+async def test_a_turn_outlives_its_server_and_is_reported_once(
+    world: World, client: Client, driver: str, end: signal.Signals
 ) -> None:
     session_id = await world.session(client, driver)
-    gate = f"{driver}-outlives"
+    gate = f"{driver}-outlives-{end.name}"
     await client.say(
         session_id, f"[[say: first]] [[bash: echo x >>count]] [[wait: {gate}]] [[say: last]]"
     )
     assert await asyncio.to_thread(world.models.reached[gate].wait, 60)
 
-    world.server.kill()
+    world.server.end(end)
     world.server.start()
     world.models.gates[gate].set()
 

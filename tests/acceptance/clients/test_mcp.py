@@ -18,6 +18,7 @@ SCHEDULE = (
 )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("driver", DRIVERS)
 async def test_an_agent_schedules_its_own_recall_and_is_woken_with_no_process_in_between(
     world: World, client: Client, driver: str

@@ -1,4 +1,7 @@
-"""What is said anywhere on the machine can be searched from everywhere seconds later."""
+"""What is said anywhere on the machine can be searched from everywhere, without anybody indexing.
+
+How many seconds that took is printed (`pytest -s`).
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,11 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.proof
 
-TURN_SECONDS, FILE_SECONDS = 5, 10
-"""How soon after the end of a turn, or of a client's run, its words are found."""
-
 Look = Callable[[str], Awaitable[bool]]
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
-async def test_what_agents_say_is_found_in_seconds_by_command_page_and_tool(
+async def test_what_agents_say_is_found_by_command_page_and_tool(
     world: World, store: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     settings = {"NAVI_INDEX_FOLLOW": "true"}
@@ -49,21 +49,20 @@ async def test_what_agents_say_is_found_in_seconds_by_command_page_and_tool(
         ]
 
         await world.turn(client, session_id, "[[say: the quokka smiles]]")
-        assert await seconds_until_found("quokka", looks) < TURN_SECONDS
+        await wait_until_found("quokka", looks)
 
         await run(world, "claude", "-p", "[[say: the wombat digs]]")
-        assert await seconds_until_found("wombat", looks) < FILE_SECONDS
+        await wait_until_found("wombat", looks)
 
         await run(world, "codex", "exec", "--skip-git-repo-check", "[[say: the numbat listens]]")
-        assert await seconds_until_found("numbat", looks) < FILE_SECONDS
+        await wait_until_found("numbat", looks)
 
 
-async def seconds_until_found(word: str, looks: Sequence[Look]) -> float:
+async def wait_until_found(word: str, looks: Sequence[Look]) -> None:
     """Wait until every search finds it."""
     started = time.monotonic()
-
     await asyncio.gather(*(eventually(partial(look, word), f"{word} is found") for look in looks))
-    return time.monotonic() - started
+    sys.stderr.write(f"{word} is found everywhere after {time.monotonic() - started:.1f} s\n")
 
 
 async def found_by_command(world: World, word: str) -> bool:

@@ -26,6 +26,7 @@ SCRIPT = (
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("place", ["headless", pytest.param("tmux", marks=needs_tmux)])
 async def test_a_soft_nudge_reaches_claude_code_between_two_tool_calls(
     world: World, client: Client, place: str
@@ -48,6 +49,7 @@ async def test_a_soft_nudge_reaches_claude_code_between_two_tool_calls(
     assert was_read(world)
 
 
+@pytest.mark.proof
 @needs_tmux
 async def test_a_soft_nudge_reaches_a_person_s_own_session_at_work(
     world: World, client: Client

@@ -24,6 +24,8 @@ NOT_ASKING = {
     "NAVI_CLAUDE_CODE_ARGUMENTS": "--permission-mode=dontAsk",
     "NAVI_CODEX_ARGUMENTS": "--ask-for-approval=never",
 }
+DENYING = {**NOT_ASKING, "NAVI_CODEX_ARGUMENTS": '--config=approval_policy="never"'}
+"""The same without a terminal, where Codex has no such option."""
 SUBSCRIPTION = {
     "ANTHROPIC_API_KEY": "",
     "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-dummy",
@@ -62,11 +64,12 @@ def ends(frames: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     return [(end["outcome"], end["error"]) for end in frames_of(frames, "stream_end")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("driver", DRIVERS)
 async def test_a_turn_that_was_refused_a_call_is_denied_and_names_it(
     world: World, driver: str
 ) -> None:
-    world.serve(**ASKING)
+    world.serve(**DENYING)
     async with world.client() as client:
         session_id = await world.session(client, driver)
         frames = await world.turn(client, session_id, NEEDY[driver])
@@ -82,6 +85,7 @@ async def test_a_turn_that_was_refused_a_call_is_denied_and_names_it(
         assert [outcome for outcome, _ in ends(frames)] == ["denied", "ok"]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("status", [429, 529])
 async def test_too_many_requests_and_an_overload_are_a_limit(
@@ -97,6 +101,7 @@ async def test_too_many_requests_and_an_overload_are_a_limit(
         assert str(status) in (error or "")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("driver", DRIVERS)
 async def test_a_recall_that_met_a_usage_limit_waits_for_the_reset_that_the_vendor_named(
     world: World, driver: str
@@ -113,9 +118,10 @@ async def test_a_recall_that_met_a_usage_limit_waits_for_the_reset_that_the_vend
         assert "hit your" in (error or "")
         pending = await client.call("GET", f"/sessions/{session_id}/recall")
         assert (pending["status"], pending["outcome"]) == ("pending", "limit")
-        assert pending["trigger_at"] == "2033-05-18T03:33:19.000Z"
+        assert pending["trigger_at"] == "2033-05-18T03:33:49.000Z"
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 @pytest.mark.parametrize("agent", DRIVERS)
 async def test_a_turn_in_a_pane_is_denied_or_limited_by_the_agents_own_record(
@@ -134,6 +140,7 @@ async def test_a_turn_in_a_pane_is_denied_or_limited_by_the_agents_own_record(
         assert not (world.work / "made").exists()
 
 
+@pytest.mark.proof
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 async def test_a_person_who_says_no_in_the_pane_of_claude_code_denies(world: World) -> None:
     """Codex treats this as interrupting the turn."""

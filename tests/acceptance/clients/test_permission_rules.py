@@ -171,6 +171,7 @@ def test_what_is_suggested_runs_without_a_question(prepared: World) -> None:
     assert {command: answer for command, answer in answers.items() if is_refused(answer)} == {}
 
 
+@pytest.mark.proof
 def test_what_the_guards_are_for_is_asked_about(prepared: World) -> None:
     answers = run(prepared, [*ASKED_ABOUT, *OUTSIDE])
     assert [command for command, answer in answers.items() if not is_refused(answer)] == []

@@ -14,7 +14,7 @@ import pytest
 
 import navi
 from tests.acceptance.clients.conftest import DRIVERS, World
-from tests.places import ROOT
+from tests.paths import ROOT
 
 ORDERS = {
     "claude_code": ["claude", "-p", "--allowedTools=Bash"],
@@ -99,6 +99,7 @@ def run(order: Sequence[str], world: World) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.proof
 def test_an_agent_works_after_the_checkout_was_deleted(
     world: World, tmp_path: Path, driver: str
 ) -> None:
@@ -143,6 +144,7 @@ def test_an_agent_works_while_no_server_runs(world: World, driver: str) -> None:
     work(world, driver)
 
 
+@pytest.mark.proof
 def test_an_agent_works_after_navis_home_was_deleted(world: World, driver: str) -> None:
     server = world.serve()
     world.set_up(driver)

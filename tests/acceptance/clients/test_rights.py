@@ -48,6 +48,7 @@ async def bob(world: World, client: Client) -> AsyncIterator[Client]:
         yield bob
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way.values()))
 async def test_in_its_shell_an_agent_can_do_what_its_user_can(
     world: World, client: Client, bob: Client, way: dict[str, str]
@@ -70,6 +71,7 @@ async def test_in_its_shell_an_agent_can_do_what_its_user_can(
     assert (await client.call("GET", f"/sessions/{others}"))["state"] == "idle"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("has_setup", [False, True], ids=["as-it-is", "after-setup"])
 @pytest.mark.parametrize("driver", DRIVERS)
 async def test_by_navis_tools_an_agent_can_do_what_its_user_can(

@@ -39,6 +39,7 @@ def tmux(world: World) -> UnreliableTmux:
     return UnreliableTmux(world.home / "bin", world.home / "faults")
 
 
+@pytest.mark.proof
 async def test_texts_arrive_whole_and_are_submitted_once(
     world: World, client: Client, agent: str
 ) -> None:
@@ -55,6 +56,7 @@ async def test_texts_arrive_whole_and_are_submitted_once(
     assert len(world.transcripts()) == 1
 
 
+@pytest.mark.proof
 async def test_an_urgent_input_interrupts_and_is_next(
     world: World, client: Client, agent: str
 ) -> None:
@@ -69,6 +71,19 @@ async def test_an_urgent_input_interrupts_and_is_next(
     assert outcomes(frames) == ["stopped", "ok"]
     assert text_of(frames).endswith("at once")
     assert "never said" not in text_of(frames)
+
+
+@pytest.mark.proof
+async def test_a_turn_that_a_person_interrupts_in_the_pane_was_stopped(
+    world: World, client: Client, agent: str
+) -> None:
+    session_id = await pane_session(world, client, agent)
+    await at_work(world, client, session_id, f"{agent}-by-hand")
+
+    world.tmux("send-keys", "-t", f"={pane_name(session_id)}:", "Escape")
+
+    frames = await finished(client, session_id)
+    assert outcomes(frames) == ["stopped"]
 
 
 @pytest.mark.proof
@@ -109,6 +124,7 @@ async def test_a_stop_that_is_repeated_does_not_cut_its_interruption_short(
         assert INTERRUPTED[agent] in transcript.read_text()
 
 
+@pytest.mark.proof
 async def test_an_agent_that_is_interrupted_before_its_first_words_takes_the_next_input(
     world: World, client: Client, agent: str
 ) -> None:
@@ -125,6 +141,7 @@ async def test_an_agent_that_is_interrupted_before_its_first_words_takes_the_nex
     assert world.models.prompts[-1] == "[[say: at once]]"
 
 
+@pytest.mark.proof
 async def test_a_pane_in_which_a_person_scrolls_is_interrupted(
     world: World, client: Client, agent: str
 ) -> None:
@@ -160,6 +177,7 @@ async def test_an_agent_that_cannot_be_interrupted_is_reported_and_tried_again(
     assert text_of(frames).endswith("at once")
 
 
+@pytest.mark.proof
 async def test_a_server_that_dies_before_it_interrupts_leaves_that_to_the_next(
     world: World, tmux: UnreliableTmux, client: Client, agent: str
 ) -> None:
@@ -214,6 +232,7 @@ async def test_a_stop_before_the_prompt_is_submitted_takes_it_out_again(
     assert world.models.prompts[-2:] == ["[[say: ready]]", "[[say: at once]]"]
 
 
+@pytest.mark.proof
 async def test_a_command_that_runs_on_in_the_background_holds_up_nothing(
     world: World, client: Client, agent: str
 ) -> None:
@@ -229,6 +248,7 @@ async def test_a_command_that_runs_on_in_the_background_holds_up_nothing(
     assert text_of(frames).endswith("and on")
 
 
+@pytest.mark.proof
 async def test_a_half_typed_line_of_a_person_is_left_alone(
     world: World, client: Client, agent: str
 ) -> None:
@@ -272,6 +292,7 @@ async def test_a_turn_in_a_pane_outlives_the_server(
         assert (world.work / "count").read_text() == "x\n"
 
 
+@pytest.mark.proof
 async def test_an_agent_that_dies_in_its_pane_is_seen_and_comes_back(
     world: World, client: Client, agent: str
 ) -> None:
@@ -293,6 +314,7 @@ async def test_an_agent_that_dies_in_its_pane_is_seen_and_comes_back(
     assert len(world.transcripts()) == 1
 
 
+@pytest.mark.proof
 async def test_a_killed_session_leaves_no_pane(world: World, client: Client, agent: str) -> None:
     session_id = await pane_session(world, client, agent)
     await world.turn(client, session_id, "[[say: here]]")
@@ -307,7 +329,7 @@ async def test_an_agent_that_asks_for_permission_is_shown_as_waiting(
     world: World, agent: str
 ) -> None:
     if agent == "codex":
-        pytest.skip("nothing outside Codex's screen tells that it asks")
+        pytest.skip("test_codex_pane_questions.py has what Codex asks in a pane")
     world.serve(NAVI_CLAUDE_CODE_ARGUMENTS="--permission-mode=default")
     async with world.client() as client:
         session_id = await pane_session(world, client, agent)

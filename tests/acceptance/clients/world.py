@@ -16,7 +16,7 @@ import psutil
 from navi.base import paths
 from tests.acceptance.clients.model_stand_in import ModelStandIn
 from tests.acceptance.contract.conftest import finished
-from tests.places import ROOT
+from tests.paths import ROOT
 from tests.server import NAVI, Client, ServerProcess
 
 CLIENTS = ROOT / "build" / "clients" / "node_modules"
@@ -117,6 +117,20 @@ class World:
         order = [*command, "setup", driver.replace("_", "-"), *options]
         subprocess.run(order, env=environment, check=True, capture_output=True, timeout=60)
 
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """A person's own command, in the working folder."""
+        home = {"HOME": str(self.home), "NAVI_HOME": str(self.home / "navi")}
+        return subprocess.run(
+            command,
+            env={**os.environ, **self.environment, **home},
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
     def screens(self) -> str:
         """What the panes show."""
         panes = self.tmux("list-panes", "-a", "-F", "#{pane_id}").split()
@@ -142,7 +156,7 @@ class World:
                 server.kill()
         self.tmux("kill-server")
         # Agents outlive the server and would write into a home that is being removed.
-        while agents := [each for each in psutil.process_iter() if self._is_home_of(each)]:
+        while agents := [each for each in psutil.process_iter() if self.owns(each)]:
             for agent in agents:
                 with suppress(psutil.NoSuchProcess):
                     agent.kill()
@@ -151,7 +165,8 @@ class World:
         folder = Path(os.environ.get("TMUX_TMPDIR", "/tmp")) / f"tmux-{os.getuid()}"
         (folder / self._socket).unlink(missing_ok=True)
 
-    def _is_home_of(self, process: psutil.Process) -> bool:
+    def owns(self, process: psutil.Process) -> bool:
+        """Whether the process was started here."""
         try:
             return process.environ().get("HOME") == str(self.home)
         except (psutil.NoSuchProcess, psutil.AccessDenied):

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from navi.client import Client as NaviClient
 from navi.client import Server
+from tests.acceptance.contract import command_runs
 from tests.server import ServerProcess
 
 
@@ -18,8 +19,9 @@ class Person:
     """A person at a terminal, or a session's agent in its shell."""
 
     def __init__(self, server: ServerProcess) -> None:
+        self.address = server.address
         self.navi = NaviClient(Server(server.address, server.token, "the test"))
-        self._environment = {
+        self.environment = {
             **os.environ,
             "NAVI_HOME": server.environment["NAVI_HOME"],
             "NAVI_URL": server.address,
@@ -42,24 +44,17 @@ class Person:
 
     def with_environment(self, **values: str) -> Person:
         other = copy.copy(self)
-        other._environment = {**self._environment, **values}
+        other.environment = {**self.environment, **values}
         return other
 
     def sm(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "navi.cli.sm.main", *arguments],
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            input=typed,
-            timeout=60,
-        )
+        return command_runs.run(["sm", *arguments], self.environment, typed)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command that keeps running; its lines are read as they come."""
         return subprocess.Popen(
             [sys.executable, "-m", "navi.cli.sm.main", *arguments],
-            env={**self._environment, "PYTHONUNBUFFERED": "1"},
+            env={**self.environment, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

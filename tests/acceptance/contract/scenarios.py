@@ -69,8 +69,25 @@ async def message(client: Client, session_id: str) -> None:
     await _play(client, session_id, "[[say: I heard you]]", sender_session_id=sender)
 
 
+async def question(client: Client, session_id: str) -> None:
+    """A permission in the middle of a turn, and a question that ends one and starts the next."""
+    async with client.watch(session_id) as socket:
+        await client.say(
+            session_id,
+            '[[say: I will try.]] [[need: terminal | {"command": "echo hi"}]] '
+            "[[ask: Which one? | A | B]] [[say: thanks]]",
+        )
+        for answer in ({"decision": "allow"}, {"decision": "choose", "choices": ["B"]}):
+            question = (await receive_until(socket, "question_update"))[-1]["question"]
+            if question["outlives_turn"]:
+                await receive_until(socket, "session_sync")
+            await client.call("POST", f"/questions/{question['id']}/answer", answer)
+            await receive_until(socket, "question_update")
+        await receive_until(socket, "session_sync")
+
+
 SCENARIOS: dict[str, Scenario] = {
-    scenario.__name__: scenario for scenario in (turn, failures, queue, recall, message)
+    scenario.__name__: scenario for scenario in (turn, failures, queue, recall, message, question)
 }
 
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import http.client
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import receive
-from tests.server import Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ada_and_bob(server: ServerProcess) -> tuple[str, str]:
     return navi(server, "user", "add", "ada"), navi(server, "user", "add", "bob")
 
@@ -36,7 +36,7 @@ def client_of(server: ServerProcess, token: str) -> Client:
 async def test_without_the_right_token_nothing_is_shown(
     server: ServerProcess, headers: dict[str, str]
 ) -> None:
-    async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as stranger:
+    async with server.stranger() as stranger:
         response = await stranger.get("/sessions", headers=headers)
     assert response.status_code == 401
     assert response.json()["error"]["kind"] == "not_authenticated"
@@ -190,7 +190,7 @@ async def test_a_removed_user_is_locked_out_at_once(server: ServerProcess) -> No
 
 
 async def test_the_page_is_served_with_a_strict_policy(server: ServerProcess) -> None:
-    async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as browser:
+    async with server.stranger() as browser:
         page = await browser.get("/")
         assert "default-src 'self'" in page.headers["content-security-policy"]
         for missing in ("/assets/none.js", "/assets/..%2f__init__.py", "/assets/py.typed"):

@@ -12,9 +12,10 @@ from uuid import uuid4
 
 import pytest
 
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import agent_token, finished, receive, receive_until
 from tests.acceptance.contract.person import Person
-from tests.server import Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 
 
 class Agent:
@@ -129,7 +130,7 @@ async def test_an_agent_rewords_only_what_it_sent_itself(client: Client, agent: 
         ("POST", "/sessions/<other>/task-complete", {}),
     ],
 )
-async def test_an_agent_can_not_act_as_another_session_of_its_user(
+async def test_an_agent_cannot_act_as_another_session_of_its_user(
     client: Client, agent: Agent, method: str, path: str, body: dict[str, Any]
 ) -> None:
     other = await client.session()
@@ -142,7 +143,7 @@ async def test_an_agent_can_not_act_as_another_session_of_its_user(
     )
 
 
-async def test_an_agent_can_not_name_another_session_in_a_header_or_a_frame(
+async def test_an_agent_cannot_name_another_session_in_a_header_or_a_frame(
     client: Client, agent: Agent
 ) -> None:
     other = await client.session()
@@ -245,7 +246,7 @@ def report(event: str, name: str, **fields: Any) -> dict[str, Any]:
     return {"emitted_at": time(), "hook": hook, **fields}
 
 
-async def test_whoever_reports_a_terminals_session_first_can_not_speak_into_it(
+async def test_another_user_who_reports_a_terminals_session_first_cannot_send_to_it(
     client: Client, bob: Client
 ) -> None:
     """Even though the terminal belongs to an admin, who may see Bob's sessions."""

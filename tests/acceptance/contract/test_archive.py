@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
+from tests.acceptance.contract.command_runs import navi, recall
 from tests.acceptance.contract.mcp import ask, request
 from tests.memory_world import World
-from tests.server import Client, ServerProcess, navi
+from tests.server import Client, ServerProcess
 
 
-def recall(server: ServerProcess, *arguments: str) -> str:
-    command = [sys.executable, "-m", "navi.cli.recall.main", *arguments]
-    return subprocess.run(
-        command, env=server.environment, capture_output=True, text=True, check=True
-    ).stdout
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def indexed(server: ServerProcess) -> None:
     world = World(server.home)
     shop = world.file("s1", "shop").say("why is the auth token refused?")
@@ -70,13 +63,23 @@ async def test_a_question_has_the_same_answer_as_on_the_command_line(
 
 
 @pytest.mark.usefixtures("indexed")
-async def test_a_search_also_says_where_the_words_stand_and_how_to_resume(
+@pytest.mark.parametrize("path", ["/stats", "/stats/tools", "/stats/bash", "/stats/tokens"])
+async def test_statistics_refuse_a_filter_that_they_would_ignore(client: Client, path: str) -> None:
+    answer = await client.call("GET", f"{path}?until=2026-03-02", expect=422)
+    assert "source, project and since" in answer["error"]["message"]
+
+
+@pytest.mark.usefixtures("indexed")
+async def test_a_search_says_where_the_words_are_and_how_to_resume(
     server: ServerProcess, client: Client
 ) -> None:
     hits = await client.call("GET", "/search?q=auth+clock")
-    more = ("highlights", "has_all_words", "resume")
-    plain = [{name: value for name, value in hit.items() if name not in more} for hit in hits]
-    assert plain == json.loads(recall(server, "search", "auth clock", "--json"))
+    in_terminal = json.loads(recall(server, "search", "auth clock", "--json"))
+    # A score depends on all other texts, and the server may index some between the two searches.
+    extra = {"highlights", "resume", "score"}
+    assert [{name: value for name, value in hit.items() if name not in extra} for hit in hits] == [
+        {name: value for name, value in hit.items() if name != "score"} for hit in in_terminal
+    ]
     [hit] = hits
     words = [hit["snippet"][start:end] for start, end in hit["highlights"]]
     assert words == ["auth", "clock"]
@@ -90,6 +93,47 @@ async def test_a_file_and_an_end_narrow_a_search_down(client: Client) -> None:
     assert (hit["kind"], hit["tool_name"], hit["source_session_id"]) == ("file", "Edit", "s2")
     assert len(await client.call("GET", "/search?q=roses&until=2026-03-01")) == 3
     assert await client.call("GET", "/search?q=roses&until=2026-02-28") == []
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("query", "parameters"),
+    [
+        ("roses project:garden", {"project": "garden"}),
+        ("roses project:shop", {"project": "shop"}),
+        ('roses role:user project:"garden"', {"role": "user"}),
+        ("roses tool:bash agent:claude-code", {"tool": "bash"}),
+        ("roses session:s2 after:2026-03-01", {"session": "s2"}),
+        ("roses before:2026-03-01", {"until": "2026-02-28"}),
+        ("file:garden/roses.txt", {"file": "garden/roses.txt"}),
+    ],
+)
+async def test_a_filter_in_the_query_is_the_filter_beside_it(
+    client: Client, query: str, parameters: dict[str, str]
+) -> None:
+    words = "" if "file" in parameters else "roses"
+    expected = await client.call("GET", f"/search?{urlencode({'q': words, **parameters})}")
+    assert await client.call("GET", f"/search?{urlencode({'q': query})}") == expected
+    both = urlencode({"q": query, **parameters})
+    assert await client.call("GET", f"/search?{both}") == expected
+
+
+@pytest.mark.usefixtures("indexed")
+@pytest.mark.parametrize(
+    ("path", "message", "hint"),
+    [
+        ("q=x+agent:teleport", "agent:teleport is not an agent", "agent:codex"),
+        ("q=x+after:soon", "after:soon is not a time", "after:7d"),
+        ("q=x+project:garden&project=shop", "contradicts the filter project", "leave one"),
+        ("q=project:garden", "only filters and no words", "add words"),
+    ],
+)
+async def test_a_filter_that_can_not_hold_is_refused(
+    client: Client, path: str, message: str, hint: str
+) -> None:
+    error = (await client.call("GET", f"/search?{path}", expect=422))["error"]
+    assert message in error["message"]
+    assert hint in error["hint"]
 
 
 @pytest.mark.usefixtures("indexed")
@@ -145,9 +189,7 @@ async def test_activity_and_projects_are_counted(client: Client) -> None:
         "/stats/tokens?by=day,week",
     ],
 )
-async def test_a_question_that_makes_no_sense_is_refused_with_what_would(
-    client: Client, path: str
-) -> None:
+async def test_an_invalid_question_is_refused_with_a_hint(client: Client, path: str) -> None:
     assert (await client.call("GET", path, expect=422))["error"]["hint"]
 
 
@@ -168,7 +210,35 @@ async def test_agents_search_by_their_tool_if_their_session_is_an_admins(
     assert "admin" in refused["content"][0]["text"]
 
 
+@pytest.mark.usefixtures("indexed")
+async def test_a_digest_is_that_of_the_command(server: ServerProcess, client: Client) -> None:
+    query = "since=2026-02-01&until=2026-03-02T00:00:00Z&project=shop"
+    answer = await client.call("GET", f"/archive/digest?{query}")
+    limits = ["--since", "2026-02-01", "--until", "2026-03-02T00:00:00Z", "--project", "shop"]
+    assert answer == json.loads(recall(server, "digest", *limits, "--json"))
+    assert [each["title"] for each in answer["projects"][0]["sessions"]] == [
+        "why is the auth token refused?"
+    ]
+    refusal = (await client.call("GET", "/archive/digest?tool=Bash", expect=422))["error"]
+    assert "limited only by" in refusal["message"]
+
+
+@pytest.mark.usefixtures("indexed")
+def test_the_model_that_is_set_up_writes_about_a_digest_as_quotations(
+    server: ServerProcess,
+) -> None:
+    limits = ["--since", "2026-02-01", "--until", "2026-03-02", "--project", "shop"]
+    text = recall(server, "digest", *limits, "--summarize")
+    # The scripted model repeats what it was shown.
+    summary, digest = text.split("made from the digest below\n")[1].split("\n\n", 1)
+    assert summary.startswith("ok: Project ")
+    assert "> " in summary
+    assert "why is the auth token refused?" in summary
+    assert "Asked" in digest
+
+
 async def test_only_an_admin_looks_into_the_memory(server: ServerProcess) -> None:
     async with Client(server.address, navi(server, "user", "add", "reader"), 30) as other:
         for path in ("/search?q=x", "/stats", "/archive/sessions", "/archive/sessions/s1"):
             await other.call("GET", path, expect=403)
+        await other.call("POST", "/archive/digest/summary", expect=403)

@@ -72,7 +72,7 @@ async def test_a_preview_says_what_a_schedule_means_and_stores_nothing(client: C
     error = (await client.call("POST", "/automations/preview", {"cron_expr": "x"}, expect=422))[
         "error"
     ]
-    assert "minute hour day month weekday" in error["hint"]
+    assert "minute, hour, day, month and weekday" in error["hint"]
 
 
 async def test_a_single_run_is_read_in_its_zone_and_shown_in_the_zone_of_the_reader(
@@ -132,7 +132,7 @@ async def test_a_zone_that_would_change_nothing_is_refused(client: Client) -> No
     assert await client.call("GET", f"/automations/{made['id']}") == made
 
 
-async def test_pausing_changing_and_removing(client: Client) -> None:
+async def test_an_automation_is_paused_changed_and_removed(client: Client) -> None:
     session_id = await client.session()
     made = await client.call("POST", f"/sessions/{session_id}/automations", DAILY, expect=201)
     path = f"/automations/{made['id']}"
@@ -241,7 +241,7 @@ async def test_deleting_a_session_is_blocked_with_the_answer_of_the_contract(
     await client.call("GET", f"/automations/{made['id']}", expect=404)
 
 
-async def test_system_automations_are_listed_and_can_not_be_touched(client: Client) -> None:
+async def test_system_automations_are_listed_and_cannot_be_touched(client: Client) -> None:
     listed = {each["id"]: each for each in await client.call("GET", "/automations")}
     assert listed["heartbeat"]["category"] == listed["dream"]["category"] == "system"
     for method, body in (("PATCH", {"enabled": True}), ("DELETE", None)):
@@ -276,7 +276,7 @@ async def test_an_agent_adds_lists_and_removes_its_own(client: Client) -> None:
     assert await client.call("GET", f"/sessions/{session_id}/automations") == []
 
 
-async def test_an_automation_can_not_create_another(client: Client) -> None:
+async def test_an_automation_cannot_create_another(client: Client) -> None:
     session_id = await client.session()
     call = {"action": "add", "name": "again", "message": "Look.", "every_seconds": 60}
     body = {**SOON, "message": f"[[tool: cron | {json.dumps(call)}]]"}
@@ -289,7 +289,7 @@ async def test_an_automation_can_not_create_another(client: Client) -> None:
     assert [each["id"] for each in listed] == [made["id"]]
 
 
-async def test_what_was_scheduled_can_not_be_reworded_in_the_queue(client: Client) -> None:
+async def test_what_was_scheduled_cannot_be_reworded_in_the_queue(client: Client) -> None:
     session_id = await client.session()
     await client.say(session_id, "[[sleep: 60]]")
     await client.call("POST", f"/sessions/{session_id}/automations", SOON, expect=201)

@@ -12,7 +12,14 @@ from navi.client import Client, Server, ServerRefused
 from navi.live.model.input import DeliveryMode
 from navi.live.model.scheduling.recall import CallType
 from navi.live.model.scheduling.recall_request import RecallRequest
-from navi.live.model.wire_format import AdmissionJson, RecallJson, ScheduledJson, SessionJson
+from navi.live.model.wire_format import (
+    AdmissionJson,
+    InboxItemJson,
+    QuestionJson,
+    RecallJson,
+    ScheduledJson,
+    SessionJson,
+)
 from tests.server import ServerProcess
 
 
@@ -32,6 +39,22 @@ def test_the_servers_values_have_the_fields_of_their_types(navi: Client) -> None
     )
     assert set(made) == set(ScheduledJson.__annotations__)
     assert set(navi.recall(session["id"])) == set(RecallJson.__annotations__)
+
+
+def test_what_is_asked_and_answered_has_the_fields_of_its_type(navi: Client) -> None:
+    session_id = navi.create_session(driver="scripted")["id"]
+    sent = navi.send(session_id, "[[ask: Which database? | SQLite | PostgreSQL]]")
+    assert navi.answer(session_id, sent["input_id"], 60)["outcome"] == "ok"
+    (item,) = [each for each in navi.inbox(tz="UTC") if each["session_id"] == session_id]
+    assert set(item) == set(InboxItemJson.__annotations__)
+    (question,) = navi.questions(session_id=session_id)
+    assert set(question) == set(QuestionJson.__annotations__)
+    assert item["question"] == question
+    assert navi.snooze(item["id"], "1h")["snoozed_until"] is not None
+    assert item["id"] in [each["id"] for each in navi.inbox(snoozed=True)]
+    closed = navi.answer_question(question["id"], "choose", choices=["SQLite"])
+    assert closed == navi.question(question["id"])
+    assert navi.questions(state="open", session_id=session_id) == []
 
 
 def test_sessions_are_found_by_what_they_are(navi: Client) -> None:

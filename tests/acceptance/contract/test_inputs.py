@@ -16,6 +16,7 @@ async def test_an_input_to_an_idle_session_is_delivered(client: Client) -> None:
     assert set(answer) == {
         "input_id",
         "status",
+        "paused",
         "position",
         "remind_soft_threshold",
         "remind_hard_threshold",
@@ -46,7 +47,7 @@ async def test_inputs_to_a_busy_session_are_queued_and_can_be_edited_and_removed
     assert texts == [LONG, "second", "better"]
 
 
-async def test_a_delivered_input_can_not_be_edited_any_more(client: Client) -> None:
+async def test_a_delivered_input_can_no_longer_be_edited(client: Client) -> None:
     session_id = await client.session()
     answer = await client.say(session_id, LONG)
     path = f"/sessions/{session_id}/queue/{answer['input_id']}"
@@ -118,7 +119,7 @@ async def test_an_input_that_makes_no_sense_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[" * 100_000, b"null", b'"text"'])
-async def test_a_body_that_is_no_object_is_refused(client: Client, content: bytes) -> None:
+async def test_a_body_that_is_not_an_object_is_refused(client: Client, content: bytes) -> None:
     session_id = await client.session()
     response = await client.http.post(f"/sessions/{session_id}/input", content=content)
     assert response.status_code == 422

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,22 +16,24 @@ from typing import Any, cast
 
 import httpx2
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, select
 from starlette.routing import Route, WebSocketRoute
 
 from navi.live.api.application import build
-from navi.live.api.routes.socket_routes import FRAMES
+from navi.live.api.routes.socket_routes import FRAME_HANDLERS
 from navi.live.runtime.app import Navi, machine_tools
 from navi.live.runtime.settings import Settings
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.tables import metadata, sessions
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import agent_token, finished, receive, receive_until
-from tests.server import NAVI, Client, ServerProcess
+from tests.server import Client, ServerProcess
 
 MARK = "zanzibar"
 """In all that Ada has. It must never be in what Bob is answered."""
 HOUR = {"when": "1h", "call_type": "once", "additional_context_message": MARK}
 HERS = "hers-by-name-of-its-agent"
+HER_ACCOUNT = "scripted:ada"
 OWNERS = ("id", "session_id", "user_id")
 RENEWED = {"lanes"}
 """Tables that change by themselves while a turn runs."""
@@ -51,6 +52,8 @@ class Attempt:
     is_for_admins: bool = False
     is_for_people: bool = False
     """Whether it refuses every agent."""
+    believes_claims: bool = False
+    """Whether it takes a person who names a session for that session's agent."""
 
 
 REFUSED = Attempt()
@@ -59,7 +62,16 @@ MEMORY = Attempt(is_for_admins=True)
 OWN = Attempt(200)
 """Shows what the caller may see, which is nothing of Ada's."""
 OF_INPUT = {"id": "<session>", "input_id": "<input>"}
-OF_AUTOMATION, OF_RUN, OF_REMINDER = ({"id": f"<{each}>"} for each in ("automation", "run", "once"))
+BUDGET_OF_AUTOMATION = {"automation_id": "<automation>"}
+OF_AUTOMATION, OF_RUN, OF_REMINDER, OF_QUESTION = (
+    {"id": f"<{each}>"} for each in ("automation", "run", "once", "question")
+)
+NOT_FOR_AGENTS: dict[str, Any] = {
+    "status": 404,
+    "path": {"id": "question-<question>"},
+    "is_for_people": True,
+    "believes_claims": True,
+}
 SEND = {"target": "<session>", "text": "hello"}
 CALL = {
     "jsonrpc": "2.0",
@@ -76,10 +88,11 @@ ROUTES = {
     "POST /logout": Attempt(200, body={"everywhere": True}, is_for_people=True),
     "GET /health": Attempt(200, is_public=True),
     "GET /assets/{name}": Attempt(404, path={"name": "none.js"}, is_public=True),
+    "GET /docs/{path:path}": Attempt(404, path={"path:path": "none.md"}, is_public=True),
     "GET /sessions": OWN,
     "POST /sessions": Attempt(body={"driver": "scripted", "parent_id": "<session>"}),
     "GET /sessions/{id}": REFUSED,
-    "PATCH /sessions/{id}": Attempt(body={"name": "mine"}),
+    "PATCH /sessions/{id}": Attempt(body={"name": "mine", "archived": True, "unread": False}),
     "DELETE /sessions/{id}": Attempt(query="?delete_automations=true"),
     "GET /sessions/{id}/messages": REFUSED,
     "GET /sessions/{id}/snapshot": REFUSED,
@@ -121,11 +134,43 @@ ROUTES = {
         body={"session_id": "<session>", "delay_seconds": 60, "message": "hello"}
     ),
     "DELETE /scheduler/remind/{id}": Attempt(path=OF_REMINDER),
+    "GET /inbox": OWN,
+    "POST /inbox/{id}/snooze": Attempt(**NOT_FOR_AGENTS, body={"until": "1h"}),
+    "POST /inbox/{id}/settle": Attempt(**NOT_FOR_AGENTS),
+    "GET /notifications": OWN,
+    "POST /notifications/test": Attempt(body={}, is_for_admins=True, is_for_people=True),
+    # Whoever has the link may answer, so a guess is all that is left to try.
+    "GET /a/{token}": Attempt(404, path={"token": "a-guess"}, is_public=True),
+    "POST /a/{token}": Attempt(
+        404, path={"token": "a-guess"}, body={"decision": "allow"}, is_public=True
+    ),
+    "GET /agenda": OWN,
+    "GET /limits": OWN,
+    "POST /limits/ignore": Attempt(404, body={"account": HER_ACCOUNT}, is_for_people=True),
+    "GET /budgets": OWN,
+    "GET /sessions/{id}/budget": REFUSED,
+    "POST /sessions/{id}/budget": Attempt(body={"tokens": 1}),
+    "DELETE /sessions/{id}/budget": REFUSED,
+    "GET /automations/{automation_id}/budget": Attempt(path=BUDGET_OF_AUTOMATION),
+    "POST /automations/{automation_id}/budget": Attempt(
+        path=BUDGET_OF_AUTOMATION, body={"tokens": 1}
+    ),
+    "DELETE /automations/{automation_id}/budget": Attempt(path=BUDGET_OF_AUTOMATION),
+    "GET /budget": OWN,
+    "POST /budget": Attempt(200, body={"tokens": 50_000_000}, is_for_people=True),
+    "DELETE /budget": Attempt(200, is_for_people=True),
+    "GET /questions": OWN,
+    "GET /questions/{id}": Attempt(path=OF_QUESTION),
+    "POST /questions/{id}/answer": Attempt(path=OF_QUESTION, body={"decision": "deny"}),
+    "GET /agents": OWN,
+    "GET /folders": OWN,
     "GET /index": MEMORY,
     "GET /search": Attempt(query=f"?q={MARK}", is_for_admins=True),
     "GET /archive/sessions": MEMORY,
     "GET /archive/sessions/{id}": MEMORY,
     "POST /archive/sessions/{id}/adopt": MEMORY,
+    "GET /archive/digest": MEMORY,
+    "POST /archive/digest/summary": MEMORY,
     "GET /stats": MEMORY,
     "GET /stats/tools": MEMORY,
     "GET /stats/bash": MEMORY,
@@ -150,8 +195,11 @@ TOOLS: dict[str, dict[str, Any]] = {
     "manage_recall": {"action": "cancel", "session_id": "<session>"},
     "cron": {"action": "remove", "job_id": "<automation>"},
     "search_sessions": {"query": MARK},
+    "read_session": {"id": "<session>"},
+    "sessions_of_file": {"path": "notes"},
     "report_status": {"text": "mine", "session_id": "<session>"},
     "send_message": SEND,
+    "ask_person": {"question": "mine", "session_id": "<session>"},
     # The next ones are of the built-in agent alone. They reach what the server's account can
     # reach, and of Navi only what their session's user may.
     "terminal": {"command": f"({SM}) 2>&1"},
@@ -187,6 +235,7 @@ class World:
     """Bob's session."""
     hers: Mapping[str, str]
     """What Ada has, by what stands for it above."""
+    store: Engine
 
     def filled(self, value: Any) -> Any:
         text = json.dumps(value)
@@ -200,21 +249,17 @@ class World:
     def rows_of_ada(self) -> list[str]:
         """Every row of the store that concerns her, unless it is Bob's."""
         marks = {"ada", MARK, HERS, *self.hers.values()}
-        engine = open_engine(self.server.database_url)
-        try:
-            with engine.connect() as connection:
-                owned = select(sessions.c.id).where(sessions.c.user_id == "bob")
-                bobs = {"bob", *connection.execute(owned).scalars()}
-                return [
-                    text
-                    for table in metadata.sorted_tables
-                    if table.name not in RENEWED
-                    for row in connection.execute(select(table)).mappings()
-                    if bobs.isdisjoint(str(row.get(name)) for name in OWNERS)
-                    and any(mark in (text := f"{table.name} {dict(row)}") for mark in marks)
-                ]
-        finally:
-            engine.dispose()
+        with self.store.connect() as connection:
+            owned = select(sessions.c.id).where(sessions.c.user_id == "bob")
+            bobs = {"bob", *connection.execute(owned).scalars()}
+            return [
+                text
+                for table in metadata.sorted_tables
+                if table.name not in RENEWED
+                for row in connection.execute(select(table)).mappings()
+                if bobs.isdisjoint(str(row.get(name)) for name in OWNERS)
+                and any(mark in (text := f"{table.name} {dict(row)}") for mark in marks)
+            ]
 
 
 @pytest.fixture(scope="module")
@@ -225,27 +270,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 
 @pytest.fixture(scope="module")
-def world(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("ada")
     (folder / "notes").write_text(MARK)
-    ada, bob = (add_user(server, name) for name in ("ada", "bob"))
-    return asyncio.run(make_world(server, ada, bob, folder))
+    ada, bob = (navi(server, "user", "add", name).split()[-1] for name in ("ada", "bob"))
+    store = open_engine(server.database_url)
+    yield asyncio.run(make_world(server, ada, bob, folder, store))
+    store.dispose()
 
 
-async def make_world(server: ServerProcess, ada: str, bob: str, folder: Path) -> World:
+async def make_world(
+    server: ServerProcess, ada: str, bob: str, folder: Path, store: Engine
+) -> World:
     async with Client(server.address, ada, 30) as client:
         hers = await make_hers(client, folder)
     async with Client(server.address, bob, 30) as client:
         his = await client.session()
         agent = await agent_token(client, his)
-    return World(server, ada, bob, agent, his, hers)
-
-
-def add_user(server: ServerProcess, name: str) -> str:
-    added = subprocess.run(
-        [*NAVI, "user", "add", name], env=server.environment, capture_output=True, check=True
-    )
-    return added.stdout.decode().split()[-1]
+    return World(server, ada, bob, agent, his, hers, store)
 
 
 async def make_hers(ada: Client, folder: Path) -> dict[str, str]:
@@ -260,15 +302,25 @@ async def make_hers(ada: Client, folder: Path) -> dict[str, str]:
     await finished(ada, session)
     await ada.call("POST", f"{path}/agent-status", {"text": MARK})
     await ada.call("PATCH", path, {"task": MARK})
+    for owner in (path, f"/automations/{automation['id']}"):
+        await ada.call("POST", f"{owner}/budget", {"tokens": 50_000_000})
     await ada.call("POST", f"{path}/remind", {"soft_threshold": 86400})
     [run] = await ada.call("GET", f"/automations/{automation['id']}/runs")
     started = {"emitted_at": 1.0, "hook": {"hook_event_name": "SessionEnd", "session_id": HERS}}
     await ada.call("POST", "/hooks/claude_code", started)
+    # An agent of hers asks her something.
+    asking = await ada.session(name="hers", cwd=str(folder))
+    await ada.say(asking, f"[[say: {MARK}]] [[ask: {MARK}? | {MARK} | no]]")
+    await finished(ada, asking)
+    [question] = await ada.call("GET", f"/questions?state=open&session_id={asking}")
     # Her agent is working, so there is a turn to stop, and the next input waits.
     async with ada.watch(session) as socket:
         await ada.say(session, f"[[say: {MARK}]] [[sleep: 600]]")
         await receive_until(socket, "stream_delta")
     waiting = await ada.say(session, MARK)
+    limited = await ada.session(name=MARK)
+    await ada.say(limited, f"{MARK} [[limit: 86400]]")
+    await finished(ada, limited)
     return {
         "session": session,
         "folder": str(folder),
@@ -276,6 +328,7 @@ async def make_hers(ada: Client, folder: Path) -> dict[str, str]:
         "once": reminder["reminder_id"],
         "automation": automation["id"],
         "run": run["id"],
+        "question": question["id"],
     }
 
 
@@ -284,7 +337,7 @@ def test_every_route_frame_and_tool_is_tried() -> None:
     assert {type(each) for each in routes} <= {Route, WebSocketRoute}
     assert set(http_routes()) == set(ROUTES)
     assert {each.path for each in routes if isinstance(each, WebSocketRoute)} == SOCKETS
-    assert set(FRAMES) == set(FRAMES_TO_HERS)
+    assert set(FRAME_HANDLERS) == set(FRAMES_TO_HERS)
     assert {tool.name for tool in machine_tools(Settings(), None)} == BUILT_IN
 
 
@@ -324,7 +377,8 @@ async def test_no_route_leads_to_what_is_adas(
     assert MARK not in response.text
     assert world.rows_of_ada() == before
     is_refused = attempt.is_for_people or (claims and not attempt.is_public)
-    status = 403 if caller == "agent" and is_refused else attempt.status
+    is_agent = caller == "agent" or (claims and attempt.believes_claims)
+    status = 403 if is_agent and is_refused else attempt.status
     assert response.status_code == status, response.text
 
 

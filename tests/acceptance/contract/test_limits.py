@@ -262,7 +262,7 @@ async def test_a_name_has_one_line_and_a_task_may_have_several(client: Client) -
 
 
 @pytest.mark.parametrize("cwd", ["~\0", "~nobody-here", "/" + "x" * 5_000, "/x" * 3_000, "tmp"])
-async def test_a_folder_that_can_not_be_is_refused(client: Client, cwd: str) -> None:
+async def test_an_impossible_folder_is_refused(client: Client, cwd: str) -> None:
     await refused(client, "POST", "/sessions", {"driver": "scripted", "cwd": cwd})
 
 
@@ -286,14 +286,14 @@ async def test_a_tool_that_does_not_exist_is_refused_whatever_its_name(
     assert "there is no tool" in answer["error"]["message"]
 
 
-async def test_arguments_that_are_no_object_are_refused(client: Client) -> None:
+async def test_arguments_that_are_not_an_object_are_refused(client: Client) -> None:
     params = {"name": "report_status", "arguments": ["text"]}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     answer = await client.call("POST", "/mcp", call)
     assert answer["error"]["code"] == -32602
 
 
-async def test_an_origin_that_is_no_address_is_refused(client: Client) -> None:
+async def test_an_origin_that_is_not_an_address_is_refused(client: Client) -> None:
     response = await client.http.get("/sessions", headers={"Origin": "http://[::1"})
     assert response.status_code == 403
 
@@ -327,15 +327,13 @@ async def test_a_batch_of_mcp_requests_has_a_size(client: Client) -> None:
     await client.call("POST", "/mcp", [ping] * 51, expect=400)
 
 
-@pytest.mark.parametrize("path", ["/login", "/hooks/codex", "/sessions"])
-def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_failure(
-    tmp_path: Path, path: str
-) -> None:
+def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_a_failure(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
         host, port = server.address.removeprefix("http://").split(":")
-        head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 100\r\n"
         token = f"Authorization: Bearer {server.token}\r\n\r\n"
-        with socket.create_connection((host, int(port))) as connection:
-            connection.sendall(f'{head}{token}{{"half'.encode())
+        for path in ("/login", "/hooks/codex", "/sessions"):
+            head = f"POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 100\r\n"
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(f'{head}{token}{{"half'.encode())
         server.stop()
         assert "Traceback" not in server.log()

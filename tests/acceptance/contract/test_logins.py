@@ -15,8 +15,9 @@ from websockets.asyncio.client import connect
 
 from navi.live.store.engine import tables
 from navi.live.store.engine.transactions import Store
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import receive
-from tests.server import ServerProcess, navi
+from tests.server import ServerProcess
 
 
 @dataclass
@@ -48,18 +49,14 @@ class Browser:
 
 @pytest.fixture
 async def browser(server: ServerProcess) -> AsyncIterator[Browser]:
-    async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as http:
+    async with server.stranger() as http:
         yield Browser(http)
 
 
 @pytest.fixture
 async def other_browser(server: ServerProcess) -> AsyncIterator[Browser]:
-    async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as http:
+    async with server.stranger() as http:
         yield Browser(http)
-
-
-def stranger(server: ServerProcess) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=server.address, trust_env=False)
 
 
 def login_link(server: ServerProcess, *options: str) -> dict[str, str]:
@@ -99,7 +96,7 @@ async def test_neither_half_of_a_login_is_of_any_use_alone(
     await browser.log_in(token=server.token)
     cookie, page = browser.cookie(), {"Navi-Page": browser.page_secret}
     for halves in (cookie, page, {**cookie, "Navi-Page": "guessed"}, {**page, "Cookie": "a=b"}):
-        async with stranger(server) as http:
+        async with server.stranger() as http:
             for method, path in [
                 ("GET", "/sessions"),
                 ("POST", "/sessions"),
@@ -136,7 +133,7 @@ async def test_odd_cookies_of_other_servers_of_the_host_do_no_harm(
 ) -> None:
     await browser.log_in(token=server.token)
     both = {"Cookie": f"{odd}; {browser.cookie()['Cookie']}", "Navi-Page": browser.page_secret}
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         assert (await http.get("/sessions", headers=both)).status_code == 200
 
 
@@ -286,7 +283,7 @@ async def test_a_wrong_token_is_told_apart_from_a_used_link(browser: Browser) ->
 async def test_a_login_begins_no_other_login(server: ServerProcess, browser: Browser) -> None:
     await browser.log_in(token=server.token)
     [(_, cookie)] = browser.http.cookies.items()
-    async with stranger(server) as http:
+    async with server.stranger() as http:
         response = await http.post("/login", json={"token": f"{cookie}.{browser.page_secret}"})
     assert response.status_code == 401
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from typing import Any
 
+from tests.acceptance.contract.command_runs import run
 from tests.acceptance.contract.mcp import ask, request
-from tests.server import NAVI, Client, ServerProcess
+from tests.server import Client, ServerProcess
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -105,14 +104,7 @@ def test_an_agent_that_starts_without_a_server_gets_no_tools_and_is_told_why() -
 
 
 def bridge(requests: list[Any], environment: dict[str, str]) -> list[Any]:
-    done = subprocess.run(
-        [*NAVI, "mcp"],
-        input="".join(json.dumps(each) + "\n" for each in requests),
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={**os.environ, **environment},
-        check=True,
-    )
-    assert done.stderr == "", sys.stderr
+    typed = "".join(json.dumps(each) + "\n" for each in requests)
+    done = run(["navi", "mcp"], {**os.environ, **environment}, typed)
+    assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -12,8 +12,9 @@ import pytest
 from navi.base import paths
 from navi.client import Client as NaviClient
 from navi.client import Server
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.person import Person
-from tests.server import ServerProcess, navi
+from tests.server import ServerProcess
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -49,7 +50,7 @@ def test_output_shows_what_a_command_in_tmux_printed(person: Person, spawn: Spaw
     assert "\n42\n" not in output
 
 
-def test_a_command_that_ends_at_once_is_told_with_its_exit_code_and_last_words(
+def test_a_command_that_ends_at_once_is_reported_with_its_exit_code_and_last_words(
     person: Person, spawn: Spawn
 ) -> None:
     bystander = spawn("cat")
@@ -119,7 +120,7 @@ def test_deleting_a_session_closes_its_pane(person: Person, server: ServerProces
     assert not is_open(server, session_id)
 
 
-def test_remind_is_refused_for_a_command_that_can_not_report(person: Person, spawn: Spawn) -> None:
+def test_remind_is_refused_for_a_command_that_cannot_report(person: Person, spawn: Spawn) -> None:
     session_id = spawn("cat")
     refusal = person.refused("send", session_id, "hello", "--remind", "5m")
     assert "can't be reminded" in refusal

@@ -67,7 +67,7 @@ async def test_a_time_is_read_with_the_offset_that_its_zone_has_then(client: Cli
         assert preview["reading"].endswith(in_words)
 
 
-async def test_the_pending_recall_of_a_conflict_is_told_in_the_zone_of_the_caller(
+async def test_a_conflict_names_the_pending_recall_in_the_callers_zone(
     client: Client,
 ) -> None:
     session_id = await client.session()
@@ -79,7 +79,7 @@ async def test_the_pending_recall_of_a_conflict_is_told_in_the_zone_of_the_calle
     assert f"{at[:10]} 16:00 +09:00 (07:00 UTC)" in error["message"]
 
 
-async def test_a_recurring_recall_can_be_skipped_and_a_single_one_can_not(client: Client) -> None:
+async def test_only_a_recurring_recall_can_be_skipped(client: Client) -> None:
     session_id = await client.session()
     path = f"/sessions/{session_id}/recall"
     await client.call("POST", path, TASK, expect=201)
@@ -98,7 +98,9 @@ async def test_a_recurring_recall_can_be_skipped_and_a_single_one_can_not(client
     assert [each["status"] for each in listed] == ["pending", "cancelled"]
 
 
-async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_told(client: Client) -> None:
+async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_announced(
+    client: Client,
+) -> None:
     session_id = await client.session()
     now = {"call_type": "immediate", "additional_context_message": "Read a.log"}
     async with client.watch(session_id) as socket:
@@ -132,7 +134,7 @@ async def test_a_recall_is_streamed_like_any_turn_and_every_change_is_told(clien
         {"colour": "red"},
     ],
 )
-async def test_a_recall_that_makes_no_sense_is_refused_with_what_would(
+async def test_an_invalid_recall_is_refused_with_a_hint(
     client: Client, change: dict[str, object]
 ) -> None:
     session_id = await client.session()
@@ -146,7 +148,7 @@ async def test_a_note_to_a_person_is_answered_with_a_warning(client: Client) -> 
     session_id = await client.session()
     note = {**TASK, "additional_context_message": "Say e.g. hello"}
     made = await client.call("POST", f"/sessions/{session_id}/recall", note, expect=201)
-    assert "name the tool, file or URL" in made["warning"]
+    assert "Name the tool, file or URL" in made["warning"]
 
 
 async def test_sessions_are_not_filtered_by_what_is_neither_true_nor_false(client: Client) -> None:
@@ -170,8 +172,6 @@ async def test_a_preview_says_how_a_time_would_be_read_and_schedules_nothing(
     [{}, {"when": "some day"}, {"when": "1h", "interval_seconds": 0}, {"when": "", "x": 1},
      {"when": "1h", "interval_seconds": 10**12}],
 )  # fmt: skip
-async def test_a_time_that_makes_no_sense_is_refused_with_forms_that_do(
-    client: Client, body: object
-) -> None:
+async def test_an_invalid_time_is_refused_with_valid_examples(client: Client, body: object) -> None:
     error = (await client.call("POST", "/recalls/preview", body, expect=422))["error"]
     assert error["hint"]

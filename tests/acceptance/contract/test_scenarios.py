@@ -11,7 +11,7 @@ from tests.server import Client
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_the_kept_events_are_those_that_a_server_tells(client: Client, name: str) -> None:
+async def test_the_recorded_events_are_those_that_a_server_sends(client: Client, name: str) -> None:
     kept = json.loads((EVENTS / f"{name}.json").read_text())
     now = await played(client, name)
     assert outline(now["events"]) == outline(kept["events"]), (

@@ -31,7 +31,7 @@ async def working(request: pytest.FixtureRequest, client: Client) -> Any:
     await client.call("POST", f"/sessions/{session_id}/stop")
 
 
-async def test_mcp_refuses_it(client: Client, working: str) -> None:
+async def test_mcp_refuses_automations_in_a_scheduled_turn(client: Client, working: str) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     call |= {"params": {"name": "cron", "arguments": ADD}}
     answered = await client.http.post("/mcp", json=call, headers={"Navi-Session": working})
@@ -40,7 +40,9 @@ async def test_mcp_refuses_it(client: Client, working: str) -> None:
     assert "can't create or reschedule automations" in json.dumps(result)
 
 
-async def test_sm_refuses_it_for_any_session(person: Person, working: str) -> None:
+async def test_sm_refuses_automations_in_a_scheduled_turn_for_any_session(
+    person: Person, working: str
+) -> None:
     other, _ = person.session()
     agent = person.agent_of(working)
     for target in (working, other):
@@ -72,7 +74,9 @@ async def test_a_recall_by_another_sessions_agent_is_not_taken_for_a_persons(
     assert person.navi.recall(other)["scheduled_by"] == "other_agent"
 
 
-async def test_a_person_may_add_an_automation_meanwhile(person: Person, working: str) -> None:
+async def test_a_person_may_add_an_automation_during_that_turn(
+    person: Person, working: str
+) -> None:
     before = len(person.navi.automations(working))
     person.run("automation", "add", working, "look", "--every", "1h")
     assert len(person.navi.automations(working)) == before + 1

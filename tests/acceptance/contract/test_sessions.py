@@ -11,7 +11,8 @@ from tests.server import Client, ServerProcess
 
 SESSION_FIELDS = (
     "id name driver model program cwd parent_id user_id state task agent_status_text "
-    "agent_status_at created_at updated_at pending_recall"
+    "agent_status_at created_at updated_at pending_recall "
+    "attention last_outcome unread pinned archived"
 )
 MESSAGE_FIELDS = "id idx role content thinking tool_calls is_recall source metadata timestamp"
 UTC_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -21,7 +22,12 @@ LONG = "[[sleep: 600]]"
 async def test_health_needs_no_token(server: ServerProcess, client: Client) -> None:
     del client.http.headers["Authorization"]
     health = await client.call("GET", "/health")
-    assert health == {"status": "ok", "version": navi.__version__, "store": "sqlite"}
+    assert health == {
+        "status": "ok",
+        "version": navi.__version__,
+        "store": "sqlite",
+        "has_model": True,
+    }
 
 
 async def test_a_session_has_the_fields_of_the_contract(client: Client, tmp_path: Path) -> None:
@@ -63,6 +69,17 @@ async def test_a_session_can_be_renamed_and_given_a_task_and_a_model(client: Cli
     changed = await client.call("PATCH", f"/sessions/{session_id}", changes)
 
     assert {key: changed[key] for key in changes} == changes
+
+
+async def test_a_model_of_no_provider_is_refused_at_once(client: Client) -> None:
+    session_id = await client.session(driver="builtin")
+    for method, path in (("POST", "/sessions"), ("PATCH", f"/sessions/{session_id}")):
+        request = {"model": "gpt-5", **({"driver": "builtin"} if method == "POST" else {})}
+        refusal = await client.call(method, path, request, expect=422)
+        assert refusal["error"]["message"] == "unknown model 'gpt-5'"
+        assert refusal["error"]["hint"] == "use anthropic:NAME, openai:NAME or scripted"
+    # Other agents know their models themselves.
+    await client.call("POST", "/sessions", {"driver": "codex", "model": "gpt-5"}, expect=201)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +198,7 @@ async def test_what_is_unknown_is_404_with_a_hint(client: Client, method: str, p
         ([], "fields"),
     ],
 )
-async def test_a_session_that_makes_no_sense_is_refused_with_what_would(
+async def test_an_invalid_session_is_refused_with_a_hint(
     client: Client, body: object, words: str
 ) -> None:
     error = (await client.call("POST", "/sessions", body, expect=422))["error"]

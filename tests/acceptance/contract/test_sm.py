@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.contract.conftest import finished
 from tests.acceptance.contract.person import Person
 from tests.server import Client
@@ -17,7 +19,8 @@ def test_a_recall_is_scheduled_and_its_time_said_back(person: Person) -> None:
     session_id, name = person.session()
     output = person.run("recall", name, "30m", TASK, "--comment", "why")
     assert output.startswith(f"{name} ({session_id}) wakes in 30 min, ")
-    assert output.endswith(" UTC)\n")
+    assert output.endswith(" UTC\n")
+    assert output.count("UTC") == 1
     recall = person.navi.recall(session_id)
     assert (recall["call_type"], recall["internal_comment"]) == ("once", "why")
 
@@ -46,7 +49,6 @@ def test_times_are_read_and_shown_in_the_zone_of_the_person(person: Person) -> N
     assert "09:00 +09:00 (00:00 UTC)" in tokyo.refused("recall", name, "1h", TASK)
     assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("recall", name, "--skip")
     assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("recall", name, "--list")
-    assert "09:00 +09:00 (00:00 UTC)" in tokyo.run("status")
     assert "05:30 +05:30 (00:00 UTC)" in tokyo.run("recall", name, "--tz", "Asia/Kolkata")
 
 
@@ -61,10 +63,19 @@ def test_a_zone_of_the_settings_goes_before_that_of_the_machine(
     assert "09:00 +05:30 (03:30 UTC)" in output
 
 
-def test_a_zone_and_an_offset_together_are_refused(person: Person) -> None:
+@pytest.mark.parametrize("option", ["--tz", "--timezone"])
+def test_a_zone_and_an_offset_are_both_read_by_both_options(person: Person, option: str) -> None:
+    _, name = person.session()
+    when = ["recall", name, "tomorrow at 9", TASK, "--every", "1d", option]
+    assert "09:00 +09:00 (00:00 UTC)" in person.run(*when, "Asia/Tokyo")
+    assert "09:00 +09:00 (00:00 UTC)" in person.run("recall", name, option, "+09:00")
+
+
+def test_two_zones_are_refused(person: Person) -> None:
     _, name = person.session()
     arguments = ["recall", name, "1h", TASK, "--tz", "Asia/Tokyo", "--timezone", "+09:00"]
-    assert "--tz and --timezone can't be combined" in person.refused(*arguments, code=2)
+    refusal = person.refused(*arguments, code=2)
+    assert "more than one time zone: Asia/Tokyo and +09:00" in refusal
 
 
 def test_an_unknown_zone_is_refused_with_one_that_exists(person: Person) -> None:
@@ -85,7 +96,9 @@ def test_a_recall_on_a_beat_is_skipped_shown_and_cancelled(person: Person) -> No
     assert "has no pending recall" in person.refused("recall", name)
 
 
-async def test_a_failed_recall_is_told_from_a_cancelled_one(person: Person, client: Client) -> None:
+async def test_a_failed_recall_looks_different_from_a_cancelled_one(
+    person: Person, client: Client
+) -> None:
     session_id, name = person.session()
     person.run("recall", name, "1h", TASK)
     person.run("recall", name, "--cancel")
@@ -106,15 +119,16 @@ async def test_a_recall_that_met_a_usage_limit_is_pending_and_says_why(
     person: Person, client: Client
 ) -> None:
     session_id, name = person.session()
-    person.run("recall", name, "--now", "[[limit: 3600]] print report.pdf")
+    person.run("recall", name, "--now", "[[say: I try]] [[limit: 3600]] print report.pdf")
     await finished(client, session_id)
 
     output = person.run("recall", name)
-    assert re.search(r" wakes in (1 h|59 min)", output)
+    assert re.search(r" wakes in (1 h|59 min|60 min)", output)
     assert "its last turn hit a usage limit: the script's usage limit is reached" in output
     _, row = person.run("recall", name, "--list").splitlines()
     assert row.startswith("pending ")
     assert "limit, the script's usage limit is reached" in row
+    person.run("limit", "--ignore")
 
 
 def test_a_weak_instruction_is_taken_with_a_warning(person: Person) -> None:
@@ -151,19 +165,21 @@ def test_a_session_that_nobody_knows_is_refused(person: Person) -> None:
         assert f"there is no session '{text}'" in person.refused("recall", text, "1h", TASK)
 
 
-def test_status_shows_each_session_with_its_recall(person: Person) -> None:
+def test_status_shows_each_session_and_what_wakes_it_next(person: Person) -> None:
     session_id, name = person.session()
     waking_id, waking = person.session()
     person.run("recall", waking, "1h", TASK, "--every", "1d")
+    person.run("automation", "add", waking, TASK, "--name", "error log", "--every", "30m")
 
-    lines = person.run("status").splitlines()
+    head, *lines = person.run("status").splitlines()
 
+    assert head.split() == ["SESSION", "STATE", "ACTIVE", "STATUS", "NEXT", "ID"]
     (quiet_line,) = [line for line in lines if session_id in line]
-    assert _spaced(quiet_line) == f"{name} ({session_id}) | idle | (no status)"
+    quiet = rf"{name} idle \d+[sm] ago - - {session_id}"
+    assert re.fullmatch(quiet, _spaced(quiet_line))
     (waking_line,) = [line for line in lines if waking_id in line]
-    before = re.escape(f"{waking} ({waking_id}) | idle | (no status) | wakes in ")
-    assert re.match(before + r"(1 h|59 min \d+ s), ", _spaced(waking_line))
-    assert waking_line.endswith(f", then every 1 d: {TASK}")
+    left = r"in (30 min( 1 s)?|29 min \d+ s)"
+    assert re.search(rf" idle \d+[sm] ago - {left}: error log {waking_id}$", _spaced(waking_line))
 
 
 def test_status_in_json_is_the_servers_list(person: Person) -> None:

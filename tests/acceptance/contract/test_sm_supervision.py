@@ -11,7 +11,9 @@ import pytest
 
 from tests.acceptance.contract.conftest import finished
 from tests.acceptance.contract.person import Person
+from tests.acceptance.contract.questioning import NEED, asking
 from tests.server import Client
+from tests.waiting import eventually
 
 LONG = "[[sleep: 600]]"
 
@@ -48,10 +50,12 @@ def test_sm_status_no_arg_unchanged(person: Person, lead: tuple[Person, str, str
     agent.run("status", "busy", "with it")
     for somebody in (person, agent):
         (line,) = [each for each in somebody.run("status").splitlines() if lead_id in each]
-        assert re.search(re.escape(f"{name} ({lead_id})") + r" +\| idle +\| \"busy with it\"", line)
+        assert re.match(re.escape(name) + r" +idle +\d+s ago +\"busy with it\" \(", line)
 
 
-def test_sm_remind_disambiguation(person: Person, lead: tuple[Person, str, str]) -> None:
+def test_sm_remind_tells_delays_from_sessions(
+    person: Person, lead: tuple[Person, str, str]
+) -> None:
     agent, lead_id, name = lead
     assert re.match(r"reminder [0-9a-f]{16} is due in 1 min, ", agent.run("remind", "60", "in"))
     assert " is due in " in person.run("remind", "1h", "check", "in", "--to", name)
@@ -111,17 +115,33 @@ def test_a_text_comes_from_standard_input(person: Person) -> None:
     assert output == f"ok: {text}\n"
 
 
-def test_whoever_waits_gets_the_answer_or_the_reason_why_not(person: Person) -> None:
+def test_waiting_returns_the_answer_or_the_reason_why_there_is_none(person: Person) -> None:
     session_id, name = person.session()
     assert person.run("send", name, "[[say: it is done]]", "--wait", "60") == "it is done\n"
-    failed = person.sm("send", name, "[[fail: out of paper]]", "--wait", "60")
-    assert failed.returncode == 1
-    assert "ended its turn with outcome error: out of paper" in failed.stderr
+    failed = person.refused("send", name, "[[fail: out of paper]]", "--wait", "60")
+    assert failed.count("out of paper") == 1
+    assert f"{name} ({session_id}) failed: out of paper" in failed
     late = person.refused("send", name, LONG, "--wait", "0")
     assert "did not answer within 0 seconds; the message is running" in late
     assert "is still running after 0 seconds" in person.refused("wait", name, "0")
     person.navi.stop(session_id)
     assert person.run("wait", name, "30") == f"{name} ({session_id}) is idle\n"
+
+
+def test_the_answer_is_awaited_without_a_duration_too(person: Person) -> None:
+    _, name = person.session()
+    assert person.run("send", name, "[[say: it is done]]", "--wait") == "it is done\n"
+
+
+async def test_who_waits_for_an_agent_that_asks_sees_the_question(
+    client: Client, person: Person
+) -> None:
+    session_id, question = await asking(client, NEED)
+    answering = f"`sm answer {question['id']} allow"
+    for command in (["send", session_id, "and then?", "--wait", "0"], ["wait", session_id, "0"]):
+        late = person.refused(*command)
+        assert f"asks: {question['title']}" in late
+        assert answering in late
 
 
 async def test_the_sender_is_notified_where_it_asked_for_it(
@@ -135,10 +155,25 @@ async def test_the_sender_is_notified_where_it_asked_for_it(
     assert prompts == [
         f'[sm] {name} ({session_id}) received your message: "[[say: built]]"',
         f'[sm] {name} ({session_id}) has stopped after your message: "[[say: built]]"\n'
-        "It said last:\nbuilt",
+        "Its last message:\nbuilt",
     ]
-    refused = person.refused("send", name, "x", "--notify-on-stop", code=2)
-    assert "only an agent's session can be notified" in refused
+    refused = person.refused("send", name, "x", "--notify-on-delivery", code=2)
+    assert "only an agent can be notified of the delivery" in refused
+
+
+async def test_a_person_can_ask_for_the_end_of_a_childs_turn(
+    person: Person, lead: tuple[Person, str, str], client: Client
+) -> None:
+    _, lead_id, _ = lead
+    child = await client.session(parent_id=lead_id)
+    await client.say(child, "[[say: one]]", sender_session_id=lead_id)
+    await finished(client, child)
+    assert (await client.call("GET", f"/sessions/{child}"))["attention"] is None
+
+    person.run("send", child, "[[say: two]]", "--notify-on-stop")
+
+    await finished(client, child, 2)
+    assert (await client.call("GET", f"/sessions/{child}"))["attention"] == "finished"
 
 
 def test_a_message_can_ask_for_reminders(person: Person) -> None:
@@ -157,7 +192,7 @@ def test_a_message_can_ask_for_reminders(person: Person) -> None:
     assert lines[1] == (
         "reminder: asks for its status 1 min 30 s after delivery; interrupts 2 min later"
     )
-    for wrong in ("0", "1.5s", "soon"):
+    for wrong in ("0", "1.5s", "soon", "-5", "-5m"):
         refused = person.refused("send", name, "x", "--remind", wrong, code=2)
         assert "is not a duration" in refused
 
@@ -244,7 +279,7 @@ def test_an_agent_knows_itself_and_its_task(lead: tuple[Person, str, str], perso
     assert "NAVI_SESSION_ID is not set" in person.refused("status", "x", code=2)
 
 
-async def test_a_completed_task_ends_reminders_and_is_told_to_the_parent(
+async def test_a_completed_task_ends_reminders_and_is_reported_to_the_parent(
     person: Person, lead: tuple[Person, str, str], client: Client
 ) -> None:
     _, lead_id, _ = lead
@@ -315,17 +350,49 @@ def test_an_agent_reports_and_writes_with_its_tools(person: Person) -> None:
 def test_output_and_tail_say_how_a_turn_ended_that_did_not_go_well(person: Person) -> None:
     _, name = person.session()
     words = "the script's usage limit is reached"
-    sent = person.sm("send", name, "[[say: I try]] [[limit: 60]]", "--wait", "60")
+    sent = person.sm("send", name, "[[say: I try]] [[limit: 86400]]", "--wait", "60")
     assert sent.returncode == 1
-    assert f"ended its turn with outcome limit: {words}" in sent.stderr
+    assert f"hit a usage limit: {words} (limit until " in sent.stderr
+    assert "then it continues" in sent.stderr
     done = person.sm("output", name)
     assert (done.stdout, done.stderr) == ("I try\n", f"[limit: {words}]\n")
     assert person.run("tail", name).splitlines()[-1].endswith(f"[limit: {words}]")
+    person.run("limit", "--ignore")
+
+
+async def test_a_session_at_a_limit_shows_until_when_and_goes_on_if_a_person_ignores_it(
+    person: Person, client: Client
+) -> None:
+    session_id, name = person.session()
+    assert "no agent has hit" in person.sm("limit").stderr
+    person.run("send", name, "[[say: I try]] [[limit: 3600]]")
+    await finished(client, session_id)
+    other_id, other = person.session()
+    person.run("recall", other, "--now", "[[say: woken]] print report.pdf")
+
+    def is_held() -> bool:
+        return person.navi.session(other_id)["limit_until"] is not None
+
+    await eventually(is_held, "the recall waits for the limit")
+    [row] = [line for line in person.run("status").splitlines() if line.startswith(name)]
+    assert re.search(r"idle, limit until (\w{3} )?\d\d:\d\d", row)
+    head, row = person.run("limit").splitlines()
+    assert head.split() == ["ACCOUNT", "LIMIT", "USED", "RESETS", "WAITING"]
+    assert re.match(r"scripted:local +usage +- +in (1 h|59 min|60 min).* [2-9]$", row)
+    assert "no usage limit is known" in person.refused("limit", "--ignore", "nobody")
+
+    ignored = json.loads(person.run("limit", "--ignore", "scripted:local", "--json"))
+    assert ignored == []
+    await finished(client, session_id, 2)
+    await finished(client, other_id)
+    assert person.run("output", other) == "woken\n"
+    assert "limit until" not in person.run("status")
 
 
 def test_output_and_tail_show_what_happened(person: Person) -> None:
     session_id, name = person.session()
     assert person.sm("output", name).stderr == f"{name} ({session_id}) has said nothing yet\n"
+    assert person.sm("tail", name).stderr == f"{name} ({session_id}) has no messages yet\n"
     person.run("send", name, "[[bash: echo one]] [[say: first]]", "--wait", "60")
     person.run("send", name, "[[say: second \x1b[2Jtime]]", "--wait", "60")
     assert person.run("output", name) == "second time\n"
@@ -361,7 +428,7 @@ def test_tail_follows_what_happens(person: Person) -> None:
     ]
 
 
-def test_watch_tells_each_change(person: Person) -> None:
+def test_watch_prints_each_change(person: Person) -> None:
     session_id, name = person.session()
     watching = person.start("watch")
     assert watching.stdout is not None

@@ -18,7 +18,7 @@ async def test_a_snapshot_of_an_idle_session_has_all_that_was_said(client: Clien
     assert (snapshot["queue"], snapshot["after"]) == ([], events[-1]["seq"])
 
 
-async def test_a_running_turn_is_told_by_the_events_after_the_snapshot(client: Client) -> None:
+async def test_a_running_turn_is_described_by_the_events_after_the_snapshot(client: Client) -> None:
     session_id = await client.session()
     await client.say(session_id, "one")
     await finished(client, session_id)

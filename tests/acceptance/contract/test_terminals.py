@@ -5,17 +5,9 @@ The commands are taken from the programs themselves, so a new one cannot be forg
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import signal
 import sqlite3
-import struct
-import subprocess
-import sys
-import termios
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +19,7 @@ import pytest
 from navi.base.control_characters import CONTROL_CHARACTER
 from navi.cli.recall.main import group as recall_group
 from navi.cli.sm.main import group as sm_group
+from tests.acceptance.contract.command_runs import run_in_pipe, run_on_terminal
 from tests.acceptance.contract.person import Person
 from tests.memory_world import World
 from tests.server import ServerProcess
@@ -42,6 +35,8 @@ HOSTILE_ID = "evil-\x1b[45m\u202e"
 OWN_CODES = re.compile(r"\x1b\[(?:[0-9;]*m|[HJK]|\?1049[hl]|\?25[hl])|\r\x1b\[K")
 FOREIGN_COLOURS = ("\x1b[45m", "\x1b[8m")
 PROGRAMS = {"recall": recall_group, "sm": sm_group}
+FULL_SCREEN = "recall pick"
+"""Its screen is read by tests/acceptance/picker."""
 
 CASES: dict[str, list[list[str]]] = {
     "recall index": [["--full", "-v"], ["--json"]],
@@ -65,6 +60,17 @@ CASES: dict[str, list[list[str]]] = {
     "recall stats tokens": [["--by", "project,model"], ["--by", "project,model", "--json"]],
     "recall resume": [["{past}"], ["{past}", "--json"], ["{odd}"]],
     "recall export": [["{past}", "--thinking"], ["{past}", "--format", "html"]],
+    "recall import": [[HOSTILE]],
+    "recall sync": [["/nowhere/" + HOSTILE], [HOSTILE]],
+    "recall diff": [["{past}", "{past}"], ["{past}", "{past}", "--json"], ["{past}", HOSTILE]],
+    "recall digest": [[], ["--json"], ["--markdown"], ["--project", HOSTILE]],
+    "recall pick": [["--print", HOSTILE]],
+    "recall init": [["bash"], ["bash", "--key", HOSTILE]],
+    "recall model": [[]],
+    "recall model install": [["--from", HOSTILE]],
+    "recall model remove": [["--yes"]],
+    "recall keep": [["{past}"], ["{past}", "--json"], [HOSTILE], ["{past}", "--off"]],
+    "recall restore": [["{past}"], [HOSTILE]],
     "recall tag": [["{past}", "good"], ["{past}", HOSTILE], ["{past}", "--json"]],
     "recall untag": [["{past}", "good"], ["{past}", HOSTILE]],
     "recall watch": [["--json", "-v"]],
@@ -95,10 +101,21 @@ CASES: dict[str, list[list[str]]] = {
     "sm automation pause": [["{automation}"]],
     "sm automation resume": [["{automation}"]],
     "sm automation remove": [["{automation}"]],
+    "sm agenda": [[], ["--json"], ["--until", HOSTILE]],
+    "sm inbox": [[], ["--json"], ["--all"]],
+    "sm answer": [["{id}", HOSTILE], [HOSTILE, "allow"]],
+    "sm limit": [[], ["--json"]],
+    "sm budget": [[], ["--json"], ["{id}", "1usd"], [HOSTILE, "1usd"], ["{id}", "--remove"]],
+    "sm open": [["{id}"], [HOSTILE]],
+    "sm rename": [["{spare}", HOSTILE], ["{spare}", "x"]],
+    "sm pin": [["{id}"], ["{id}", "--undo", "--json"]],
+    "sm archive": [["{id}"], ["{id}", "--undo", "--json"]],
+    "sm stop": [["{spare}"], ["{spare}", "--json"]],
     "sm attach": [["{id}"]],
     "sm clear": [["{id}"]],
     "sm task-complete": [[HOSTILE]],
     "sm kill": [["{id}"]],
+    "sm delete": [["{spare}"], ["{spare}", "--yes"]],
     "sm completions": [["bash"]],
 }
 
@@ -111,10 +128,9 @@ class Home:
     names: dict[str, str]
 
     def command(self, path: str, arguments: list[str]) -> list[str]:
-        program, *words = path.split()
         for name, value in self.names.items():
             arguments = [each.replace(f"{{{name}}}", value) for each in arguments]
-        return [sys.executable, "-m", f"navi.cli.{program}.main", *words, *arguments]
+        return [*path.split(), *arguments]
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +149,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             "COLUMNS": "100",
             "TZ": "UTC",
         }
-        environment.pop("NO_COLOR", None)
+        for name in ("NO_COLOR", "DISPLAY", "WAYLAND_DISPLAY"):
+            environment.pop(name, None)
         names |= _plant_transcripts(folder, environment)
         yield Home(environment, names)
 
@@ -143,6 +160,7 @@ def _plant_sessions(server: ServerProcess, person: Person) -> dict[str, str]:
     parent, _ = person.session()
     session, _ = person.session(parent_id=parent)
     busy, _ = person.session()
+    spare, _ = person.session()
     person.run("send", session, f"[[bash: echo x]] [[say: {HOSTILE}]]", "--wait", "60")
     person.run("send", session, f"[[fail: {HOSTILE}]]")
     person.run("wait", session, "60")
@@ -160,7 +178,7 @@ def _plant_sessions(server: ServerProcess, person: Person) -> dict[str, str]:
             values = ", ".join(f"{column} = ?" for column in columns)
             store.execute(f"UPDATE {table} SET {values}", [HOSTILE] * len(columns))
     store.close()
-    return {"parent": parent, "id": session, "busy": busy, "automation": automation}
+    return {"parent": parent, "id": session, "busy": busy, "spare": spare, "automation": automation}
 
 
 def _plant_transcripts(folder: Path, environment: dict[str, str]) -> dict[str, str]:
@@ -182,10 +200,8 @@ def _plant_transcripts(folder: Path, environment: dict[str, str]) -> dict[str, s
     past.line("assistant", [call])
     past.raw(_line({"type": HOSTILE, "uuid": "c"})).raw(b"broken " + HOSTILE.encode() + b"\n")
     world.file(HOSTILE_ID, HOSTILE).say("plum in a file with an odd name")
-    _run([sys.executable, "-m", "navi.cli.recall.main", "index"], environment)
-    listed = json.loads(
-        _run([sys.executable, "-m", "navi.cli.recall.main", "list", "--json"], environment)
-    )
+    run_in_pipe(["recall", "index"], environment)
+    listed = json.loads(run_in_pipe(["recall", "list", "--json"], environment))
     by_agent_id = {each["source_session_id"]: each["id"] for each in listed}
     return {"past": by_agent_id["evil-session"], "odd": by_agent_id[HOSTILE_ID]}
 
@@ -216,15 +232,18 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("path", CASES)
 def test_no_control_character_reaches_a_pipe(home: Home, path: str) -> None:
     for arguments in CASES[path]:
-        output = _run(home.command(path, arguments), home.environment, until=_until(path, home))
+        command = home.command(path, arguments)
+        output = run_in_pipe(command, home.environment, _until(path, home))
         assert output
         assert _control_characters(output) == [], arguments
 
 
-@pytest.mark.parametrize("path", CASES)
+@pytest.mark.proof
+@pytest.mark.parametrize("path", [path for path in CASES if path != FULL_SCREEN])
 def test_no_control_character_reaches_a_terminal(home: Home, path: str) -> None:
     for arguments in CASES[path]:
-        output = _on_terminal(home.command(path, arguments), home.environment, _until(path, home))
+        command = home.command(path, arguments)
+        output = run_on_terminal(command, home.environment, _until(path, home))
         assert output
         assert not any(code in output for code in FOREIGN_COLOURS), arguments
         assert _control_characters(OWN_CODES.sub("", output)) == [], arguments
@@ -238,13 +257,13 @@ def test_completions_hold_no_control_character(home: Home) -> None:
                 "COMP_WORDS": words,
                 "COMP_CWORD": str(words.count(" ")),
             }
-            command = [sys.executable, "-m", "navi.cli.recall.main"]
-            output = _run(command, {**home.environment, **environment})
+            output = run_in_pipe(["recall"], {**home.environment, **environment})
             assert _control_characters(output) == [], (shell, words)
 
 
 def test_json_escapes_control_characters_and_keeps_the_value(home: Home) -> None:
-    session = json.loads(_run(home.command("recall show", ["{past}", "--json"]), home.environment))
+    command = home.command("recall show", ["{past}", "--json"])
+    session = json.loads(run_in_pipe(command, home.environment))
     assert session["messages"][0]["content"] == HOSTILE
     assert session["git_branch"] == HOSTILE
 
@@ -261,7 +280,7 @@ def test_json_escapes_control_characters_and_keeps_the_value(home: Home) -> None
     ],
 )
 def test_raw_keeps_control_characters(home: Home, path: str, arguments: list[str]) -> None:
-    output = _run(home.command(path, [*arguments, "--raw"]), home.environment)
+    output = run_in_pipe(home.command(path, [*arguments, "--raw"]), home.environment)
     assert HOSTILE[:40] in output
     assert "\u202eR" in output
 
@@ -273,46 +292,3 @@ def _until(path: str, home: Home) -> str | None:
 
 def _control_characters(text: str) -> list[str]:
     return [f"U+{ord(each):04X}" for each in CONTROL_CHARACTER.findall(text)]
-
-
-def _run(command: list[str], environment: dict[str, str], until: str | None = None) -> str:
-    """What it prints into a pipe, on both streams."""
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert process.stdout is not None
-    with process.stdout:
-        return _read(process, process.stdout.fileno(), until)
-
-
-def _on_terminal(command: list[str], environment: dict[str, str], until: str | None) -> str:
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
-    process = subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    try:
-        return _read(process, ours, until).replace("\r\n", "\n")
-    finally:
-        os.close(ours)
-
-
-def _read(process: subprocess.Popen[bytes], descriptor: int, until: str | None) -> str:
-    output = b""
-    while True:
-        try:
-            piece = os.read(descriptor, 65_536)
-        except OSError:  # a terminal whose last program has ended
-            piece = b""
-        if not piece:
-            process.wait(60)
-            return output.decode()
-        output += piece
-        if until is not None and until.encode() in output:
-            until = None
-            process.send_signal(signal.SIGINT)

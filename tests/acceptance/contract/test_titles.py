@@ -30,7 +30,8 @@ async def test_a_session_without_a_name_is_shown_by_its_first_line_everywhere(
     session = await client.call("GET", f"/sessions/{session_id}")
     assert (session["name"], session["title"]) == (f"session-{session_id[:4]}", TITLE)
     pattern = re.escape(f"{TITLE} ({session_id})")
-    for command in (["status"], ["all"], ["children", lead["id"]]):
+    assert re.search(rf"{re.escape(TITLE)} .*running.*{session_id}", person.run("status"))
+    for command in (["all"], ["children", lead["id"]]):
         assert re.search(pattern + r" +\| running", person.run(*command))
     watch = person.start("watch")
     try:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import httpx2
 import pytest
 
+from tests.acceptance.contract.command_runs import navi
 from tests.acceptance.contract.conftest import receive
-from tests.server import NAVI, READY, Client, ServerProcess, navi
+from tests.server import NAVI, READY, Client, ServerProcess
 
 
 @pytest.fixture
@@ -22,10 +22,11 @@ def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
         yield server
 
 
+@pytest.mark.proof
 async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
     own_server: ServerProcess,
 ) -> None:
-    async with httpx2.AsyncClient(base_url=own_server.address, trust_env=False) as browser:
+    async with own_server.stranger() as browser:
         made = await browser.post("/login", json={"token": own_server.token})
         page = {"Navi-Page": made.json()["page_secret"]}
         unused = parse_qs(urlsplit(navi(own_server, "login", "--no-open")).fragment)
@@ -44,7 +45,7 @@ async def test_a_running_server_takes_the_rotated_token_and_refuses_the_old_one(
         await client.call("GET", "/sessions")
 
 
-def test_whoever_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
+def test_the_person_who_starts_the_server_at_a_terminal_gets_a_link_and_no_token(
     tmp_path: Path,
 ) -> None:
     """Nor does the browser that is opened get either on its command line."""
@@ -97,7 +98,7 @@ async def test_neither_token_nor_code_gets_into_the_log(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "own") as server:
         link = navi(server, "login", "--no-open")
         code = link.partition("code=")[2]
-        async with httpx2.AsyncClient(base_url=server.address, trust_env=False) as browser:
+        async with server.stranger() as browser:
             made = await browser.post("/login", json={"user": "local", "code": code})
             page = {"Navi-Page": made.json()["page_secret"]}
             await browser.post("/login", json={"token": server.token})

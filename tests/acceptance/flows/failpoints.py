@@ -36,8 +36,8 @@ def names(batch):
     for job in batch:
         name = job.operation.__module__.rsplit(".", 1)[-1] + "." + job.operation.__name__
         # Looking for work and finding none does not count.
-        found = job.result.count if isinstance(job.result, Claimed) else job.result
-        if found or name in ("turns.finish", "turns.drop"):
+        result = job.result.count if isinstance(job.result, Claimed) else job.result
+        if result or name in ("turns.finish", "turns.drop"):
             yield name
 
 def die_if_hit():

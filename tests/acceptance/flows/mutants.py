@@ -16,7 +16,7 @@ def mutant(patch: str) -> list[str]:
 
 NEVER_GIVES_BACK = """
 from navi.live.store import input_queue
-input_queue.give_back = lambda connection, turn_id: []
+input_queue.give_back = lambda *arguments: []
 """
 
 ALWAYS_GIVES_BACK = """
@@ -42,7 +42,7 @@ FORGETS_ADMISSIONS = """
 from navi.live.model.input import Admission
 from navi.live.store import input_queue
 def admit_in_lane(connection, lane, new, *_):
-    return Admission(new.id, delivered=True, position=0), None
+    return Admission(new.id, delivered=True, position=0), None, lane
 input_queue.admit_in_lane = admit_in_lane
 """
 
@@ -124,7 +124,7 @@ admission.AdmissionService.expect = lambda self, claimed: self.wake()
 MOVES_ON_TWICE = """
 from navi.live.store.scheduling import recalls
 recalls.turn_undone = lambda *arguments: None
-recalls._is_planned = lambda of, recall: True
+recalls._is_planned = lambda input, recall: True
 """
 
 FORGETS_WHO_WAITS = """
@@ -144,7 +144,8 @@ begin = automation_runs.begin
 def move_on(connection, kind, now, until):
     apart = []
     def only_move_on(connection, lane, automation, its, keep, now):
-        automations.change(connection, automation, now, **automation_runs._following(its))
+        changes = automation_runs._changes_for_next_run(its)
+        automations.change(connection, automation, now, **changes)
         apart.append((automation, its, keep))
     automation_runs.begin = only_move_on
     try:

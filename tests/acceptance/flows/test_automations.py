@@ -21,6 +21,7 @@ from tests.postgres import PostgresServer
 from tests.waiting import eventually
 
 
+@pytest.mark.proof
 async def test_what_a_person_answers_to_a_report_is_known_to_the_next_run(serve: Serve) -> None:
     report, reply = "the disk of db-1 is full", "db-1 goes away tomorrow, ignore it"
     answers = [Answer(text=text) for text in (report, "understood", "all quiet")]
@@ -114,6 +115,7 @@ async def test_an_automation_killed_between_due_and_turn_runs_once(
     assert ledger.violations(store, added=[AddedAutomation("monitor")]) == []
 
 
+@pytest.mark.proof
 async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once_after_it(
     serve: Serve, database_url: str | None
 ) -> None:
@@ -142,6 +144,7 @@ async def test_an_automation_whose_time_comes_while_the_server_is_dead_runs_once
     assert ledger.violations(store) == []
 
 
+@pytest.mark.proof
 async def test_automations_added_through_one_of_two_servers_run_once_on_whichever_is_free(
     serve: Serve, postgres: PostgresServer
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.clock.peers import peers_python
 from benchmarks.memory.peers import peers
-from tests.places import ROOT
+from tests.paths import ROOT
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
 
@@ -37,7 +37,7 @@ def test_turns_and_streams_are_measured(store: str) -> None:
         "admissions, 20 clients",
         "delta latency, 100 sockets",
         "fan-out",
-        "sockets on which nothing happens",
+        "idle sockets",
     )
     assert "DELTAS MISSING" not in printed
 
@@ -73,6 +73,13 @@ def test_the_memory_is_measured_beside_its_peers() -> None:
     )
 
 
+def test_the_search_is_measured_beside_the_released_one() -> None:
+    assert_figures(
+        run("relevance", "--around", "1"),
+        *("paraphrase", "keywords", "exact", "file", "output"),
+    )
+
+
 def test_sm_is_measured_with_real_agents_too() -> None:
     assert_figures(
         run("sm", "--quick", "--store", "both", "--sessions", "5", "--agents"),
@@ -88,8 +95,19 @@ def test_sm_is_measured_with_real_agents_too() -> None:
     )
 
 
+def test_questions_are_measured() -> None:
+    printed = run("questions", "--quick")
+    assert_figures(printed, "until it is in the inbox", "until the agent has it")
+
+
 def test_the_page_is_measured() -> None:
     assert_figures(run("page"), "until one can type", "until it is drawn")
+
+
+def test_the_picker_is_measured() -> None:
+    assert_figures(
+        run("picker", "--sessions", "300"), "first paint", "a letter, until", "a page key"
+    )
 
 
 @pytest.mark.parametrize(

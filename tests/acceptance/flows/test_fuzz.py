@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.acceptance.flows.fuzz import SETTINGS, Fuzz
 from tests.server import ServerProcess
 
-REQUESTS = 1_500
+REQUESTS = 400
 
 
 async def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 from websockets.asyncio.client import ClientConnection
 
 from tests.acceptance.flows.conftest import Serve
@@ -63,11 +64,14 @@ async def test_a_finished_turn_is_found_without_anybody_indexing(
             frame = await index_news(socket)
         assert {hit["source_session_id"] for hit in hits} == {session}
         assert set(frame) == {"type", "index"}
-        assert await client.call("GET", "/index") == frame["index"]
+        state = await client.call("GET", "/index")
+        assert state.pop("meaning")["problem"]["hint"] == "recall model install"
+        assert state == frame["index"]
         assert (frame["index"]["is_following"], frame["index"]["problem"]) == (True, None)
         assert frame["index"]["refreshed_at"].endswith("Z")
 
 
+@pytest.mark.proof
 async def test_only_admins_are_told_what_the_index_does(serve: Serve) -> None:
     server = serve(settings=FOLLOWING)
     add = [*NAVI, "user", "add", "bob"]
@@ -94,6 +98,7 @@ async def test_what_another_agent_writes_to_its_files_is_found(serve: Serve) -> 
             await index_news(socket)
 
 
+@pytest.mark.proof
 async def test_each_server_of_one_store_indexes_what_the_others_said(
     serve: Serve, postgres: PostgresServer, tmp_path: Path
 ) -> None:
@@ -109,6 +114,7 @@ async def test_each_server_of_one_store_indexes_what_the_others_said(
             await index_news(news)
 
 
+@pytest.mark.proof
 async def test_no_follower_outlives_its_server(serve: Serve) -> None:
     server = serve(settings=FOLLOWING)
     async with watched(server):
@@ -138,11 +144,13 @@ async def test_a_follower_that_dies_is_shown_and_started_again(serve: Serve) -> 
 async def test_a_server_that_does_not_follow_says_so(serve: Serve) -> None:
     server = serve(settings={"NAVI_MODEL": "scripted"})
     async with server.client() as client:
-        state = {"refreshed_at": None, "is_following": False, "problem": None}
-        assert await client.call("GET", "/index") == state
+        state = await client.call("GET", "/index")
+        assert state.pop("meaning")["problem"]["message"] == "nothing is indexed yet"
+        assert state == {"refreshed_at": None, "is_following": False, "problem": None}
         assert psutil.Process(server.process.pid).children() == []
 
 
+@pytest.mark.proof
 async def test_the_follower_gives_way_to_turns(serve: Serve) -> None:
     server = serve(settings=FOLLOWING)
     async with watched(server):

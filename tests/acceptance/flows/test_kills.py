@@ -11,6 +11,7 @@ from tests.acceptance.flows.storm import Report, Storm, Workload
 from tests.acceptance.flows.workloads.automations import Automations
 from tests.acceptance.flows.workloads.inputs import Inputs
 from tests.acceptance.flows.workloads.messages import Messages
+from tests.acceptance.flows.workloads.questions import Questions
 from tests.acceptance.flows.workloads.recalls import Recalls
 
 # A server can take ten seconds to start on a loaded machine.
@@ -33,6 +34,7 @@ pytestmark = [pytest.mark.proof, pytest.mark.timeout(900)]
             lambda report: any(run.delivery == "delivered" for run in report.ledger.runs),
             id="automation",
         ),
+        pytest.param(Questions(), 5, 1, lambda report: report.sent, id="questions"),
     ],
 )
 async def test_nothing_is_lost_or_doubled_when_servers_are_killed(

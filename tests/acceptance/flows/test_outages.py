@@ -173,7 +173,7 @@ def test_a_port_in_use_is_refused_in_one_line_with_a_hint(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
-def test_a_home_that_can_not_be_written_is_refused_in_one_line_with_a_hint(
+def test_a_home_that_cannot_be_written_is_refused_in_one_line_with_a_hint(
     tmp_path: Path, place: str
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
@@ -200,7 +200,7 @@ def test_a_database_from_a_newer_navi_is_refused_in_one_line_with_a_hint(
     assert "upgrade" in hint
 
 
-def test_a_file_that_is_no_database_is_refused_in_one_line_with_a_hint(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_in_one_line_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "navi").mkdir()
     (tmp_path / "navi" / "navi.sqlite3").write_text("a shopping list\n" * 1000)
 

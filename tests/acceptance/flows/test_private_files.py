@@ -84,6 +84,7 @@ async def test_a_server_in_an_open_folder_keeps_its_files_closed(open_home: Path
         assert [mode(path) for path in made] == [0o644, 0o644]
 
 
+@pytest.mark.proof
 def test_files_that_an_earlier_version_left_open_are_closed(
     open_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_an_exported_session_is_private(open_home: Path) -> None:
     assert mode(target) == 0o600
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("folder_mode", "status", "detail"),
     [

@@ -60,6 +60,7 @@ async def test_an_immediate_recall_runs_at_once_although_the_clock_sleeps_for_an
     assert ledger.violations(store) == []
 
 
+@pytest.mark.proof
 async def test_a_recurring_recall_beats_on_its_grid_until_it_is_cancelled(serve: Serve) -> None:
     server = serve()
     async with server.client() as client:
@@ -147,6 +148,7 @@ async def test_a_recall_killed_before_it_speaks_is_run_again_and_counts_once(ser
     assert ledger.violations(store) == []
 
 
+@pytest.mark.proof
 async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve) -> None:
     server = serve()
     async with server.client() as client:
@@ -166,6 +168,7 @@ async def test_a_message_during_a_recall_turn_is_answered_after_it(serve: Serve)
     assert ledger.violations(store, sent) == []
 
 
+@pytest.mark.proof
 async def test_a_stop_ends_the_turn_of_a_recall_and_the_next_one_runs(serve: Serve) -> None:
     server = serve()
     async with server.client() as client:
@@ -185,6 +188,7 @@ async def test_a_stop_ends_the_turn_of_a_recall_and_the_next_one_runs(serve: Ser
     assert ledger.violations(store) == []
 
 
+@pytest.mark.proof
 async def test_recalls_scheduled_through_one_of_two_servers_fire_once_on_whichever_is_free(
     serve: Serve, postgres: PostgresServer
 ) -> None:

@@ -26,6 +26,7 @@ SESSIONS = 50
 INPUTS_PER_SESSION = 20
 
 
+@pytest.mark.proof
 async def test_a_browser_that_is_logged_in_at_one_server_is_logged_in_at_the_other(
     serve: Serve, postgres: PostgresServer
 ) -> None:
@@ -88,6 +89,7 @@ async def test_a_stop_sent_to_the_other_server_ends_the_turn(
     assert ledger.violations(final, sent) == []
 
 
+@pytest.mark.proof
 async def test_an_urgent_input_sent_to_the_other_server_interrupts_the_turn(
     serve: Serve, postgres: PostgresServer
 ) -> None:
@@ -183,6 +185,7 @@ async def test_the_other_server_takes_over_at_once_when_one_is_killed(
     assert {_outcomes(final, f"{each}-2") for each in speaking} == {("ok", None)}
 
 
+@pytest.mark.proof
 async def test_a_server_that_was_frozen_writes_nothing_more_into_turns_it_has_lost(
     serve: Serve, postgres: PostgresServer
 ) -> None:

@@ -29,6 +29,7 @@ class Answer:
     thinking: str = ""
     text: str = ""
     calls: Sequence[Call] = ()
+    is_cut_off: bool = False
     status: int = 200
     problem: Json = field(default_factory=dict)
     """The body that goes with any other status."""
@@ -163,6 +164,7 @@ def _anthropic(answer: Answer) -> Iterator[tuple[str, Json]]:
             yield _named("content_block_delta", index=index, delta=delta)
         yield _named("content_block_stop", index=index)
     reason = "tool_use" if answer.calls else "end_turn"
+    reason = "max_tokens" if answer.is_cut_off else reason
     ending = {"stop_reason": reason, "stop_sequence": None}
     yield _named("message_delta", delta=ending, usage={**usage, "output_tokens": 5})
     yield _named("message_stop")
@@ -185,6 +187,7 @@ def _openai_chat(answer: Answer) -> Iterator[tuple[str, Json]]:
     for delta in deltas:
         yield "", _chat_chunk([{"index": 0, "delta": delta, "finish_reason": None}])
     reason = "tool_calls" if answer.calls else "stop"
+    reason = "length" if answer.is_cut_off else reason
     yield "", _chat_chunk([{"index": 0, "delta": {}, "finish_reason": reason}])
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     yield "", {**_chat_chunk([]), "usage": usage}
@@ -239,5 +242,8 @@ def _openai_responses(answer: Answer) -> Iterator[tuple[str, Json]]:
         "input_tokens_details": {"cached_tokens": 4},
         "output_tokens_details": {"reasoning_tokens": 0},
     }
-    done = {**response, "status": "completed", "output": items, "usage": usage | usage_details}
-    yield _named("response.completed", sequence_number=6, response=done)
+    status = "incomplete" if answer.is_cut_off else "completed"
+    done = {**response, "status": status, "output": items, "usage": usage | usage_details}
+    if answer.is_cut_off:
+        done["incomplete_details"] = {"reason": "max_output_tokens"}
+    yield _named(f"response.{status}", sequence_number=6, response=done)

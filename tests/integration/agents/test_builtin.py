@@ -10,11 +10,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from navi.base.errors import AgentFailed, IterationLimit, NotAllowed, UsageLimit
+from navi.base.errors import AgentFailed, IterationLimit, NoModel, NotAllowed, UsageLimit
 from navi.live.agents.builtin.builtin_driver import BuiltinDriver
 from navi.live.agents.driver import Driver
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted, Usage
 from navi.live.model.message import drafts_of
+from navi.live.model.session import Session
 from navi.live.model.tool import ToolResult
 from tests.integration.agents.builtin_turns import (
     EndlessTool,
@@ -35,7 +36,7 @@ async def results_of(driver: BuiltinDriver, prompt: str) -> list[ToolFinished]:
     return [event for event in events if isinstance(event, ToolFinished)]
 
 
-def test_it_is_a_driver():
+def test_the_built_in_driver_is_a_driver():
     driver: Driver = BuiltinDriver()
     assert callable(driver.turn)
 
@@ -66,7 +67,22 @@ asyncio.run(Waiting().is_worth_reporting("task", "answer"))
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-async def test_everything_is_told_in_the_order_it_happens():
+async def test_without_a_model_the_turn_fails_at_once_and_says_what_to_do() -> None:
+    events, error = await events_and_error(BuiltinDriver(model=None), a_request("[[say: hi]]"))
+    assert events == []
+    assert isinstance(error, NoModel)
+    assert error.message == "no model is set up"
+    assert "ANTHROPIC_API_KEY" in error.hint
+    assert "install Claude Code or Codex" in error.hint
+
+
+@pytest.mark.parametrize("session", [a_session("scripted"), a_session("builtin", model="scripted")])
+async def test_the_scripted_model_needs_no_model_to_be_set_up(session: Session) -> None:
+    events = await events_of(BuiltinDriver(model=None), a_request("[[say: hi]]", session=session))
+    assert "hi" in str(events)
+
+
+async def test_everything_is_announced_in_the_order_it_happens():
     driver = BuiltinDriver(tools=[PlainTool()])
     events = await events_of(
         driver, a_request("[[think: hm so]] [[say: I look]] [[bash: ls]] [[say: all done]]")
@@ -136,7 +152,7 @@ async def test_a_scripted_session_uses_no_other_model():
 
 
 @pytest.mark.parametrize("model", ["anthropic:m", "openai:m", "martian:m"])
-async def test_a_model_that_can_t_be_had_fails_the_turn_with_a_hint(model):
+async def test_a_model_that_cannot_be_had_fails_the_turn_with_a_hint(model):
     driver = BuiltinDriver(model=model, environment={})
     events, error = await events_and_error(driver, a_request("hi"))
     assert events == []
@@ -174,7 +190,7 @@ async def test_a_refusal_is_an_error_result_with_its_hint_and_the_turn_goes_on()
     assert text_of(events) == "well"
 
 
-async def test_an_error_result_of_a_tool_is_told_as_such():
+async def test_a_tools_error_result_is_marked_as_one():
     async def fail(context, arguments):
         return ToolResult("exit code 1", is_error=True)
 

@@ -77,7 +77,7 @@ async def test_a_past_that_is_too_long_is_first_replaced_by_a_digest():
     assert isinstance(compacted, HistoryCompacted)
     # 20 messages of about 1,000 tokens; the last two turns fit into half of 500.
     assert compacted.up_to_idx == 15
-    assert "16 earlier messages" in compacted.summary
+    assert "Earlier messages no longer shown: 16." in compacted.summary
     assert "question 7" in compacted.summary
     assert "question 8" not in compacted.summary
     assert text_of(events) == "and now"

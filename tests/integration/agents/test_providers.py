@@ -88,7 +88,7 @@ async def test_several_calls_in_one_answer_all_run_and_all_finish(model):
 
 @every_provider
 @pytest.mark.parametrize("arguments", ["[1, 2]", '"text"', "{broken", "null"])
-async def test_arguments_that_are_no_object_go_back_to_the_model_as_an_error(model, arguments):
+async def test_arguments_that_are_not_an_object_go_back_to_the_model_as_an_error(model, arguments):
     wrong = Answer(calls=[Call("c1", "terminal", arguments)])
     again = Answer(calls=[Call("c2", "terminal", arguments)])
     answers = [wrong, again, Answer(text="sorry")]
@@ -171,8 +171,17 @@ async def test_an_empty_answer_after_a_tool_ends_the_turn_well(model):
     assert len(server.requests) == 2
 
 
+@every_provider
+async def test_an_answer_that_was_cut_off_is_kept_and_the_turn_has_failed(model):
+    async with provider(model, Answer(text="the first half", is_cut_off=True)) as (_, driver):
+        events, error = await events_and_error(driver, a_request("hi"))
+    assert text_of(events) == "the first half"
+    assert isinstance(error, AgentFailed)
+    assert "cut off" in error.message
+
+
 @pytest.mark.parametrize("thinking", [True, False])
-async def test_anthropic_is_asked_to_cache_and_if_wanted_to_think(thinking):
+async def test_anthropic_is_asked_to_cache_and_on_request_to_think(thinking):
     async with provider("anthropic:m", Answer(text="ok"), thinking=thinking) as (server, driver):
         await events_of(driver, a_request("hi"))
     assert server.last["cache_control"]["type"] == "ephemeral"
@@ -297,7 +306,7 @@ def problem(kind: str, message: str) -> dict[str, Any]:
         (400, {}, "refused the request (HTTP 400)"),
     ],
 )
-async def test_a_provider_s_error_is_told_plainly_and_without_secrets(model, status, body, words):
+async def test_a_providers_error_is_shown_plainly_and_without_secrets(model, status, body, words):
     async with provider(model, Answer(status=status, problem=body)) as (server, driver):
         events, error = await events_and_error(driver, a_request("hi"))
     assert isinstance(error, AgentFailed)

@@ -31,7 +31,9 @@ CODEX_HINT = "\x1b[1m›\x1b[0m\x1b[39m\x1b[49m \x1b[2mAsk Codex to do anything"
         ("  no prompt here", "❯", None),
     ],
 )
-def test_what_a_person_typed_is_told_from_hints(line: str, mark: str, draft: str | None) -> None:
+def test_what_a_person_typed_is_distinguished_from_hints(
+    line: str, mark: str, draft: str | None
+) -> None:
     assert draft_in(["● something said", line, "  status line"], mark) == draft
 
 
@@ -74,7 +76,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 
 @needs_tmux
-async def test_a_pane_is_started_though_the_server_ended_with_the_last_one(tmp_path: Path) -> None:
+async def test_a_pane_starts_even_if_tmux_ended_with_the_last_one(tmp_path: Path) -> None:
     replace_tmux(tmp_path, ENDING)
     async with private_tmux(tmp_path) as tmux:
         pane = await tmux.start("only", ["sleep", "60"], tmp_path, tmp_path, "0")

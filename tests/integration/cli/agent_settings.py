@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from tests.server import NAVI
+from tests.integration.cli.command_runs import Finished, navi
 
 SETTINGS = """\
 {
@@ -26,8 +25,8 @@ FILES = {
 }
 
 
-def setup(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*NAVI, "setup", *arguments], capture_output=True, text=True, timeout=60)
+def setup(*arguments: str, **environment: str) -> Finished:
+    return navi("setup", *arguments, **environment)
 
 
 def write_files(home: Path, agent: str) -> dict[Path, bytes]:

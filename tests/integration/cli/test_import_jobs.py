@@ -1,11 +1,8 @@
-"""`navi import-jobs` as a real command on a real store."""
+"""`navi import-jobs` on a real store."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.dialects.sqlite import sqlite_url
 from navi.live.store.scheduling import automations
+from tests.integration.cli.command_runs import Finished, navi
 
 JOB = {
     "id": "old1",
@@ -22,14 +20,8 @@ JOB = {
 }
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", "import-jobs", *arguments],
-        env={**os.environ, "NAVI_HOME": str(home), "TZ": "UTC"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def run(home: Path, *arguments: str) -> Finished:
+    return navi("import-jobs", *arguments, NAVI_HOME=str(home), TZ="UTC")
 
 
 def jobs_file(folder: Path, *jobs: Any) -> Path:
@@ -59,7 +51,7 @@ def test_jobs_are_taken_once_and_the_file_left_alone(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_job_that_can_not_be_taken_is_named_and_the_rest_is(tmp_path: Path) -> None:
+def test_a_job_that_cannot_be_imported_is_named_and_the_rest_imported(tmp_path: Path) -> None:
     bound = {**JOB, "id": "b", "payload": {**JOB["payload"], "sessionKey": "gone"}}  # type: ignore[dict-item]
     done = run(tmp_path / "home", str(jobs_file(tmp_path, {"id": "x"}, bound, JOB)), "--json")
     assert done.returncode == 1
@@ -86,7 +78,7 @@ def test_navis_own_jobs_are_left_to_the_settings(tmp_path: Path) -> None:
     done = run(tmp_path / "home", str(jobs_file(tmp_path, own)))
     assert (done.returncode, done.stdout) == (0, "")
     assert "heartbeat (heartbeat) is built into Navi, so it was not imported" in done.stderr
-    assert "the setting [automations] heartbeat switches it on" in done.stderr
+    assert "the setting [automations] heartbeat enables it" in done.stderr
     assert stored(tmp_path / "home") == []
 
 

@@ -1,12 +1,12 @@
-"""`navi`, run as a real command."""
+"""`navi`: its usage, its users, its settings and its doctor."""
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
+import sysconfig
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,19 +17,14 @@ from navi.live.store.damage import set_aside
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import open_engine
 from navi.live.store.engine.dialects.sqlite import sqlite_url
+from tests.integration.cli.command_runs import navi
+from tests.integration.stand_in_servers import answering, sending, stranger
+from tests.loopback import OWN_HOST, needs_own_host
+from tests.server import NAVI
+
+__all__ = ["stranger"]
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
-
-
-def navi(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.navi.main", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
 
 
 def test_help_lists_the_commands_without_importing_what_they_need() -> None:
@@ -48,7 +43,8 @@ def test_help_lists_the_commands_without_importing_what_they_need() -> None:
 
 
 def test_version_is_the_packages_version() -> None:
-    assert __version__ in navi("--version").stdout
+    done = subprocess.run([*NAVI, "--version"], capture_output=True, text=True, check=True)
+    assert __version__ in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -70,7 +66,7 @@ def test_wrong_usage_is_exit_code_2_with_a_hint(arguments: list[str]) -> None:
         ({"NAVI_TURNS_MAX_CONCURRENT": "0"}, "turns.max_concurrent"),
     ],
 )
-def test_a_setting_that_can_not_be_used_is_named(environment: dict[str, str], key: str) -> None:
+def test_a_setting_that_cannot_be_used_is_named(environment: dict[str, str], key: str) -> None:
     finished = navi("serve", "--no-open", **environment)
     assert finished.returncode == 2
     assert key in finished.stderr
@@ -137,7 +133,7 @@ def test_users_are_added_listed_and_removed_without_a_server() -> None:
 
 
 @pytest.mark.parametrize("name", ["local", "Ada", "a b", "", "../x"])
-def test_a_name_that_can_not_be_used_is_refused(name: str) -> None:
+def test_a_name_that_cannot_be_used_is_refused(name: str) -> None:
     refused = navi("user", "add", name)
     assert refused.returncode == 1
     assert "hint: " in refused.stderr
@@ -161,6 +157,62 @@ def test_the_doctor_does_not_take_silence_for_another_program() -> None:
     assert server["detail"].startswith(f"no answer from 127.0.0.1:{port}")
 
 
+def test_the_doctor_says_that_another_program_has_the_port_of_the_settings(stranger: str) -> None:
+    port = stranger.rpartition(":")[2]
+    row = finding("server", NAVI_SERVER_PORT=port)
+    assert row["status"] == "problem"
+    assert row["detail"] == f"another program answers on 127.0.0.1:{port}"
+    assert row["hint"] == f"use another port: `navi serve --port {int(port) + 1}`"
+
+
+@needs_own_host
+def test_another_program_on_the_usual_port_is_not_a_problem() -> None:
+    with sending(b"HTTP/1.1 200 OK\r\n\r\n<html>", OWN_HOST, 8420):
+        rows = json.loads(navi("doctor", "--json", NAVI_SERVER_HOST=OWN_HOST).stdout)
+    [row] = [each for each in rows if each["name"] == "server"]
+    assert row["status"] == "note"
+    assert row["detail"] == f"not running; another program answers on {OWN_HOST}:8420"
+    assert row["hint"] == "start it with `navi serve`, which takes the next free port"
+
+
+def test_the_doctor_notices_a_server_of_another_version() -> None:
+    with answering(b'{"status": "ok", "version": "0.0.1"}') as address:
+        row = finding("server", NAVI_URL=address)
+    assert row["status"] == "note"
+    assert row["detail"] == f"navi 0.0.1 on {address[7:]}, but this is {__version__}"
+    assert row["hint"].startswith("restart the server")
+
+
+def test_the_doctor_names_other_programs_that_are_called_like_ours(tmp_path: Path) -> None:
+    own = sysconfig.get_path("scripts")
+    cheat_sheets = tmp_path / "navi"
+    cheat_sheets.write_text("#!/bin/sh\n")
+    cheat_sheets.chmod(0o755)
+    hidden = finding("commands", PATH=f"{tmp_path}:{own}:/usr/bin:/bin")
+    assert hidden["status"] == "note"
+    assert hidden["detail"] == f"{cheat_sheets}: first on the PATH, but not part of this Navi"
+    assert own in hidden["hint"]
+    assert finding("commands", PATH=f"{own}:{tmp_path}")["status"] == "ok"
+
+    links = tmp_path / "links"
+    links.mkdir()
+    for name in ("navi", "heynavi", "sm"):
+        (links / name).symlink_to(f"{own}/{name}")
+    missing = finding("commands", PATH=f"{links}:{tmp_path}")
+    assert missing["detail"] == "recall: not on the PATH"
+
+
+def test_the_doctor_says_plainly_that_no_model_is_set_up(tmp_path: Path) -> None:
+    nothing = {"NAVI_MODEL": "", "NAVI_CODEX_COMMAND": "not-installed"}
+    row = finding("model", NAVI_CLAUDE_CODE_COMMAND="not-installed", **nothing)
+    assert (row["status"], row["detail"]) == ("note", "no model is set up")
+    assert "ANTHROPIC_API_KEY" in row["hint"]
+    assert "install Claude Code or Codex" in row["hint"]
+    row = finding("model", NAVI_CLAUDE_CODE_COMMAND=sys.executable, **nothing)
+    assert row["detail"] == "none is set up; new sessions use Claude Code"
+    assert "demo" in finding("model", NAVI_MODEL="scripted")["detail"]
+
+
 AGENTS = {
     "claude-code": ("claude setup", ".claude/settings.json", ".claude.json"),
     "codex": ("codex setup", ".codex/hooks.json", ".codex/config.toml"),
@@ -168,9 +220,21 @@ AGENTS = {
 
 
 def finding(name: str, **environment: str) -> dict[str, str]:
-    output = navi("doctor", "--json", NAVI_SERVER_PORT="1", **environment).stdout
+    output = navi("doctor", "--json", **{"NAVI_SERVER_PORT": "1", **environment}).stdout
     [match] = [each for each in json.loads(output) if each["name"] == name]
     return dict(match)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_doctor_offers_to_connect_only_agents_that_are_installed(agent: str) -> None:
+    name, *_ = AGENTS[agent]
+    variable = f"NAVI_{agent.upper().replace('-', '_')}_COMMAND"
+    missing = finding(name, **{variable: "not-installed"})
+    assert (missing["status"], missing["hint"]) == ("ok", "")
+    assert "is not installed" in missing["detail"]
+    installed = finding(name, **{variable: sys.executable})
+    assert (installed["status"], installed["detail"]) == ("note", "none")
+    assert f"`navi setup {agent}`" in installed["hint"]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -179,7 +243,7 @@ def test_the_doctor_says_where_an_agents_hooks_and_tools_lead(
 ) -> None:
     name, hooks, servers = AGENTS[agent]
     repair = f"repair it with `navi setup {agent}`"
-    assert finding(name)["detail"] == "none"
+    assert finding(name)["detail"].startswith("none")
     navi("setup", agent, NAVI_SERVER_PORT="1")
     assert finding(name)["status"] == "ok"
 
@@ -213,7 +277,7 @@ def test_the_doctor_warns_of_hooks_that_would_block_claude_code(private_home: Pa
     assert "they block Claude Code once Navi is removed" in finding("claude setup")["detail"]
 
 
-def test_the_doctor_reports_settings_of_an_agent_that_can_not_be_read(private_home: Path) -> None:
+def test_the_doctor_reports_settings_of_an_agent_that_cannot_be_read(private_home: Path) -> None:
     (private_home / ".claude.json").write_text("{ // mine")
     problem = finding("claude setup")
     assert problem["status"] == "problem"
@@ -258,6 +322,15 @@ def test_the_doctor_says_what_to_do_about_a_broken_home(tmp_path: Path) -> None:
     assert finished.returncode == 1
     assert "problem" in finished.stdout
     assert "NAVI_HOME" in finished.stdout
+
+
+def test_the_doctor_describes_a_mistake_in_the_settings_once(tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.write_text("x = [")
+    finished = navi("doctor", NAVI_CONFIG=str(settings), NAVI_SERVER_PORT="1")
+    assert finished.returncode == 1
+    assert finished.stdout.count(f"can't read {settings}") == 1
+    assert "not checked: see settings" in finished.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

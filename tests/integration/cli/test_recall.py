@@ -83,7 +83,7 @@ def test_a_run_with_nothing_to_do_opens_no_engine_and_sees_every_change(
     assert recall("index", "--json").json["total"] == 2
     assert sum(each["is_archived"] for each in recall("list", "--json").json) == 1
     assert recall("index", "--full", "--json").json["indexed"] == 2
-    full.places.database.write_bytes(b"broken")
+    full.paths.database.write_bytes(b"broken")
     assert recall("index").code == 1
 
 
@@ -274,6 +274,7 @@ def test_export_writes_markdown_and_html(full: World, recall: Recall, tmp_path: 
     assert "Content-Security-Policy\" content=\"default-src 'none';" in written
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "piece", ["```x\n", "````x\n```\n", "[a](", "*a **b ", "|a|b\n|-|-\n", "> "]
 )
@@ -330,10 +331,10 @@ def test_many_suggestions_fit_on_a_screen_and_all_are_there_on_demand(
     recall("index")
     short = recall("stats", "bash", "--suggest").out
     assert len(short.splitlines()) <= 40
-    assert "more are not shown; --all shows them" in short
+    assert "more; --all shows everything" in short
     assert "git log *" in short
     everything = recall("stats", "bash", "--suggest", "--all").out
-    assert "are not shown" not in everything
+    assert "Not shown" not in everything
     assert "pwd                            (1 use)\n" in everything
     assert "(1 uses)" not in everything
     assert "asks: Bash(git* --ou*)" in everything
@@ -406,7 +407,7 @@ def test_doctor_says_what_is_there(full: World, recall: Recall) -> None:
     assert findings["claude-code"]["detail"].startswith("2 session files")
     assert "2 sessions" in findings["index"]["detail"]
     assert findings["full-text"]["status"] == "ok"
-    full.places.database.write_bytes(b"broken")
+    full.paths.database.write_bytes(b"broken")
     broken = recall("doctor")
     assert broken.code == 1
     assert "--recreate" in broken.out

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests.integration.cli.recall_runs import Recall
+from tests.integration.cli.recall_runs import Recall, offered
 from tests.memory_world import World
-
-
-def offered(*words: str, shell: str = "bash") -> list[str]:
-    """`words` as typed so far; the last one is not finished."""
-    environment = {
-        **os.environ,
-        "_RECALL_COMPLETE": f"{shell}_complete",
-        "COMP_WORDS": " ".join(("recall", *words)),
-        "COMP_CWORD": str(len(words)) if shell != "fish" else words[-1],
-    }
-    script = "from navi.cli.recall.main import main; main()"
-    ran = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True
-    )
-    assert ran.stderr == ""
-    return [line.removeprefix("plain,") for line in ran.stdout.splitlines() if line]
 
 
 def test_sessions_are_offered_with_their_titles(full: World, recall: Recall) -> None:
@@ -45,6 +28,25 @@ def test_names_of_what_is_indexed_are_offered(full: World, recall: Recall) -> No
     assert offered("list", "--project", "~/g") == ["~/garden"]
     assert offered("list", "--source", "c") == ["claude-code", "codex"]
     assert offered("search", "--tool", "b") == ["Bash"]
+
+
+def test_filters_are_offered_whole(full: World) -> None:
+    assert offered("search", "auth", "age") == ["agent:claude-code", "agent:codex", "agent:navi"]
+    assert offered("search", "agent:co") == ["agent:codex"]
+    assert offered("search", "outcome:f") == ["outcome:failed"]
+    assert offered("search", "or") == [
+        f"origin:{name}" for name in ["user", "recall", "automation", "agent", "reminder", "answer"]
+    ]
+    assert offered("search", "tool:b") == ["tool:Bash"]
+    assert offered("search", "project:~/g") == ["project:~/garden"]
+    assert "after:7d" in offered("search", "af")
+    assert offered("search", "auth") == offered("search", "") == offered("search", "nothing:") == []
+
+
+def test_bash_breaks_words_at_colons_and_gets_the_values(full: World) -> None:
+    assert offered("search", "auth", "agent", ":") == ["claude-code", "codex", "navi"]
+    assert offered("search", "agent", ":", "co") == ["codex"]
+    assert offered("search", "outcome", ":", "s") == ["stopped"]
 
 
 def test_commands_are_offered(recall: Recall) -> None:

@@ -33,7 +33,7 @@ def test_an_index_without_damage_is_ok(world: World) -> None:
     world.file().say("pear")
     world.index()
     (index,) = findings("index")
-    assert (index["status"], "1 sessions" in index["detail"]) == ("ok", True)
+    assert (index["status"], "1 session" in index["detail"]) == ("ok", True)
     assert not any(map(details, ("failed", "damaged", "half line", "unknown")))
 
 
@@ -49,8 +49,8 @@ def test_damaged_lines_half_lines_and_failed_files_are_named(world: World) -> No
     assert findings("index")[0]["status"] == "note"
     assert details("failed") == [f"{binary.path}: not a transcript: none of its lines can be read"]
     assert details("damaged") == [
-        f"{damaged.path}: 1 line (2) could not be read and were left out",
-        f"{both.path}: 1 line (2) could not be read and were left out",
+        f"{damaged.path}: left out 1 line (2) that could not be read",
+        f"{both.path}: left out 1 line (2) that could not be read",
         f"{left.path}: its last line is cut off and was left out",
         f"{both.path}: its last line is cut off and was left out",
     ]

@@ -74,7 +74,7 @@ def test_hits_are_sorted_by_date_if_asked(world: World, recall: Recall) -> None:
     assert [each["source_session_id"] for each in by_date] == ["new", "old"]
 
 
-def test_counts_alone(full: World, recall: Recall) -> None:
+def test_count_prints_only_the_number(full: World, recall: Recall) -> None:
     assert recall("search", "auth*", "--count").out == "2\n"
     assert recall("search", "nowhere", "--count").out == "0\n"
     assert recall("list", "--count").out == "2\n"
@@ -121,8 +121,8 @@ def test_a_project_is_named_by_folder_or_by_part_of_its_path(
 
 def test_a_folder_inside_a_repository_means_the_repository(world: World, recall: Recall) -> None:
     repository = world.home / "shop"
-    (repository / ".git").mkdir(parents=True)
-    (repository / "src").mkdir()
+    (repository / "src").mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
     file = world.file("one")
     file.cwd = str(repository / "src")
     file.say("pear")
@@ -147,7 +147,7 @@ def test_an_empty_list_names_the_filter_that_left_nothing(
     assert reason("--project", "Gardn") == "no session in project Gardn; similar projects: ~/garden"
     assert reason("--project", "SHOP") == "no session in project SHOP; similar projects: ~/shop"
     both = reason("--tag", "good", "--project", "garden")
-    assert both == "no sessions in project garden with the tag good; without --project there are 1"
+    assert both == "no sessions in project garden with the tag good; without --project: 1"
 
 
 def test_an_empty_search_names_the_filter_that_left_nothing(full: World, recall: Recall) -> None:
@@ -182,6 +182,26 @@ def test_empty_stats_say_why(full: World, recall: Recall, berlin: None) -> None:
     assert (
         recall("stats", "tools", "--project", "garden").err == "no tool calls in these sessions\n"
     )
+
+
+@pytest.mark.parametrize("subcommand", ["tools", "bash", "tokens"])
+def test_options_of_stats_may_stand_before_its_subcommand(
+    full: World, recall: Recall, berlin: None, subcommand: str
+) -> None:
+    """They were dropped without a word."""
+    after = recall("stats", subcommand, "--json")
+    assert recall("stats", "--json", subcommand).json == after.json
+    for option, value in [
+        ("--since", "2030-01-01"),
+        ("--project", "nowhere"),
+        ("--project", "garden"),
+        ("--source", "codex"),
+    ]:
+        before = recall("stats", option, value, subcommand)
+        assert (before.code, before.err) == (0, recall("stats", subcommand, option, value).err)
+    assert "2030" in recall("stats", "--since", "2030-01-01", subcommand).err
+    later = recall("stats", "--since", "2030-01-01", subcommand, "--since", "2000-01-01", "--json")
+    assert later.json == after.json
 
 
 def test_an_unknown_session_or_tag_is_an_error_with_a_hint(full: World, recall: Recall) -> None:
@@ -234,10 +254,37 @@ def test_more_hits_of_a_session_are_counted_and_one_command_away(
     assert recall("show", session, "--grep", "red plum").out.count("user: red plum") == 5
 
 
+def test_other_sessions_with_some_of_the_words_follow_under_a_line_of_their_own(
+    world: World, recall: Recall
+) -> None:
+    world.file("all").say("fix the login page")
+    world.file("some").say("the login page is slow")
+    recall("index")
+    answer = recall("search", "fix", "login", "page")
+    assert answer.out.index("fix the login") < answer.out.index("is slow")
+    assert answer.err == "other sessions, with only some of these words:\n"
+    views = recall("search", "fix", "login", "page", "--json").json
+    assert [view["has_all_words"] for view in views] == [True, False]
+
+
+def test_what_a_tool_printed_is_found_and_shown_in_its_place(world: World, recall: Recall) -> None:
+    world.file().say("go").run("make test").printed("E   KeyError: quince\nfailed")
+    recall("index")
+    answer = recall("search", "quince")
+    assert "  #1  2026-03-01" in answer.out
+    assert "Bash printed: E KeyError: quince failed" in answer.out
+    session = answer.out.split()[0]
+    for how in (("--at", "1"), ("--grep", "KeyError"), ("--tools",)):
+        lines = recall("show", session, *how).out.splitlines()
+        assert lines[-3:] == ["  [Bash] make test", "    E   KeyError: quince", "    failed"]
+
+
 def test_a_mistyped_command_is_suggested(recall: Recall) -> None:
     answer = recall("serch", "x")
     assert answer.code == 2
     assert answer.err == "error: recall has no command 'serch'\nhint: did you mean `search`?\n"
+    answer = recall("automation")
+    assert answer.err.endswith("hint: did you mean `sm automation`?\n")
     assert "hint: did you mean `tokens`" in recall("stats", "tokns").err
     assert recall("dance").err.endswith("hint: recall --help\n")
 

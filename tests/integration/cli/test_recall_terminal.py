@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from navi.cli import cells, formats
 from navi.cli.table import Column, fit
-from tests.integration.cli.recall_runs import AS_A_PROCESS, Recall, on_terminal
+from tests.integration.cli.recall_runs import (
+    AS_A_PROCESS,
+    CODES,
+    Recall,
+    on_terminal,
+    on_terminal_here,
+)
 from tests.memory_world import World
 
 TITLE = "Rewrite the checkout so that two tabs don't log each other out"
@@ -26,9 +33,26 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def busy_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("busy") / "home"
+
+
 @pytest.fixture
-def busy(world: World, recall: Recall) -> World:
-    """Sessions with long and wide names and texts."""
+def busy(busy_home: Path, recall: Recall, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Sessions with long and wide names and texts. The tests only read them, and share them."""
+    monkeypatch.setenv("HOME", str(busy_home))
+    monkeypatch.setenv("XDG_DATA_HOME", str(busy_home / ".local" / "share"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(busy_home / ".config"))
+    world = World(busy_home)
+    if not busy_home.exists():
+        write_busy_sessions(world)
+        recall("index")
+        recall("tag", "wide-session", "important")
+    return world
+
+
+def write_busy_sessions(world: World) -> None:
     long = world.file("long-session")
     long.cwd = str(world.home / "a/very/long/path/to/a/project/with-a-long-name")
     long.raw(json.dumps({"type": "summary", "summary": TITLE, "leafUuid": "x"}).encode() + b"\n")
@@ -40,15 +64,14 @@ def busy(world: World, recall: Recall) -> World:
     wide.line("assistant", [{"type": "text", "text": "token"}], model="some-unknown-model-2099")
     for number in range(60):
         world.file(f"small-{number}").say(f"small talk {number}")
-    recall("index")
-    recall("tag", "wide-session", "important")
-    return world
 
 
 @pytest.mark.parametrize("columns", [80, 200])
 def test_no_line_is_wider_than_the_terminal(busy: World, columns: int) -> None:
     for words in COMMANDS:
-        for line in on_terminal(columns, *words).splitlines():
+        lines = CODES.sub("", on_terminal_here(columns, *words)).splitlines()
+        assert lines, words
+        for line in lines:
             assert cells.width(line) <= columns, words
 
 
@@ -62,11 +85,13 @@ def test_a_wide_terminal_is_used(busy: World) -> None:
     assert "TOOLS" in wide
 
 
-def test_a_pipe_gets_whole_values_without_colour(busy: World) -> None:
+def test_a_pipe_gets_whole_values_without_colour(busy: World, recall: Recall) -> None:
     for words in COMMANDS:
-        ran = subprocess.run([*AS_A_PROCESS, *words], capture_output=True, text=True)
-        assert "\x1b" not in ran.stdout
+        answer = recall(*words)
+        assert answer.out
+        assert "\x1b" not in answer.out
     ran = subprocess.run([*AS_A_PROCESS, "list", "--limit", "0"], capture_output=True, text=True)
+    assert "\x1b" not in ran.stdout
     assert TITLE in ran.stdout
     assert "~/a/very/long/path/to/a/project/with-a-long-name" in ran.stdout
     assert not any(line.endswith(" ") for line in ran.stdout.splitlines())
@@ -74,8 +99,8 @@ def test_a_pipe_gets_whole_values_without_colour(busy: World) -> None:
 
 def test_lists_and_stats_are_coloured_unless_no_color_is_set(busy: World) -> None:
     for words in (["list"], ["stats"], ["stats", "tools"], ["search", "token"]):
-        assert "\x1b[36m" in on_terminal(80, *words, keep_codes=True).replace("36;1", "36")
-        assert "\x1b[3" not in on_terminal(80, *words, keep_codes=True, NO_COLOR="1")
+        assert "\x1b[36m" in on_terminal_here(80, *words).replace("36;1", "36")
+        assert "\x1b[3" not in on_terminal_here(80, *words, NO_COLOR="1")
 
 
 def test_a_cut_list_or_search_says_so(busy: World, recall: Recall) -> None:
@@ -92,7 +117,7 @@ def test_unknown_prices_are_said_plainly(busy: World, recall: Recall) -> None:
     assert "MONTH (UTC)" in answer.out
     assert "MODEL" not in answer.out
     assert answer.err.splitlines()[-1] == (
-        "1 model has no known price; its tokens are not counted: some-unknown-model-2099"
+        "1 model has no known price; its cost is left out: some-unknown-model-2099"
     )
 
 
@@ -156,7 +181,7 @@ def test_a_transcript_cant_send_codes_to_the_terminal(world: World, recall: Reca
     world.file("evil").say("plum \x1b[2J\x1b]0;owned\x07 \x9b31m end")
     recall("index")
     for words in (["search", "plum"], ["show", "evil"], ["show", "evil", "--at", "0"]):
-        output = on_terminal(80, *words, NO_COLOR="1")
+        output = on_terminal(80, *words, keep_codes=True, NO_COLOR="1")
         assert "\x1b" not in output
         assert "\x07" not in output
         assert "\x9b" not in output

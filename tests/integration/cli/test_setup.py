@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import navi
+from navi.vendors.hook_entries import find_hook_command
+from scripts.terminal_pictures import run_in_terminal
 from tests.integration.cli.agent_settings import CONFIG, FILES, SETTINGS, setup, write_files
 from tests.server import NAVI
 
@@ -43,7 +45,7 @@ def test_where_there_were_no_files_there_are_none_afterwards(
 
 
 @pytest.mark.parametrize("agent", FILES)
-def test_what_somebody_changed_meanwhile_stays(private_home: Path, agent: str) -> None:
+def test_what_somebody_has_changed_since_stays(private_home: Path, agent: str) -> None:
     hooks, servers = write_files(private_home, agent)
     setup(agent)
     changed = {**json.loads(hooks.read_text()), "theirs": True}
@@ -77,7 +79,37 @@ def test_what_is_installed_is_what_the_agents_read(private_home: Path) -> None:
     assert config["mcp_servers"]["navi"]["args"][-1] == "mcp"
 
 
-def test_a_file_that_is_no_json_is_left_alone(private_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "added"),
+    [
+        ("2.1.325", {"PermissionRequest", "StopFailure"}),
+        ("2.1.80", {"StopFailure"}),
+        ("2.0.1", set()),
+    ],
+)
+def test_an_agent_gets_only_hooks_that_its_version_knows(
+    private_home: Path, monkeypatch: pytest.MonkeyPatch, version: str, added: set[str]
+) -> None:
+    program = private_home / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    settings = private_home / ".claude" / "settings.json"
+
+    setup("claude-code")
+    hooks = json.loads(settings.read_text())["hooks"]
+    assert {"SessionStart", "Stop"} <= set(hooks)
+    assert {"PermissionRequest", "StopFailure"} & set(hooks) == added
+    if "PermissionRequest" in added:
+        [entry] = hooks["PermissionRequest"][0]["hooks"]
+        assert entry["timeout"] == 7 * 86_400
+
+    setup("claude-code", "--remove")
+    assert not settings.exists()
+
+
+def test_a_file_that_is_not_json_is_left_alone(private_home: Path) -> None:
     hooks, _ = write_files(private_home, "claude-code")
     hooks.write_text("{ // mine")
     done = setup("claude-code")
@@ -221,12 +253,7 @@ def test_entries_written_over_a_changed_file_are_not_restored_with_it(private_ho
     hooks, _ = write_files(private_home, "claude-code")
     setup("claude-code")
     hooks.write_text(json.dumps({**json.loads(hooks.read_text()), "theirs": True}))
-    subprocess.run(
-        [*NAVI, "setup", "claude-code"],
-        env={**os.environ, "NAVI_URL": "http://127.0.0.1:9"},
-        check=True,
-        capture_output=True,
-    )
+    assert setup("claude-code", NAVI_URL="http://127.0.0.1:9").returncode == 0
     setup("--remove")
     assert json.loads(hooks.read_text()) == {**json.loads(SETTINGS), "theirs": True}
 
@@ -252,7 +279,7 @@ def test_files_that_were_elsewhere_at_the_setup_are_found(
         (".codex/config.toml", 'mcp_servers.navi.command = "mine"'),
     ],
 )
-def test_a_file_that_can_not_be_changed_does_not_keep_navi_in_the_others(
+def test_navi_is_removed_even_if_one_file_cannot_be_changed(
     private_home: Path, name: str, text: str
 ) -> None:
     for agent in FILES:
@@ -327,3 +354,33 @@ def test_a_hook_without_a_server_says_nothing_and_succeeds(tmp_path: Path) -> No
         timeout=30,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_on_a_terminal_the_diff_has_colours(private_home: Path) -> None:
+    command = [*NAVI, "setup", "claude-code", "--dry-run"]
+    screen = run_in_terminal(command, private_home, os.environ)
+    assert "\x1b[1m+++ " in screen
+    assert '\x1b[32m+  "hooks": {' in screen
+    plain = run_in_terminal(command, private_home, {**os.environ, "NO_COLOR": "1"})
+    assert "\x1b[" not in plain
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_a_server_that_takes_another_port_each_time_is_found_by_its_home(
+    private_home: Path, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAVI_SERVER_PORT", "0")
+
+    assert setup(agent).returncode == 0
+
+    hooks = json.loads((private_home / FILES[agent][0]).read_text())["hooks"]
+    hook = find_hook_command(hooks["Stop"][0]["hooks"][0]["command"])
+    assert hook is not None
+    assert hook.address == ""
+    # Without a server there is no address at all.
+    token = Path(hook.token_file)
+    token.parent.mkdir(parents=True, exist_ok=True)
+    token.write_text("token")
+    command = [hook.python, hook.script, "claude_code", hook.address, hook.token_file]
+    done = subprocess.run(command, input="{}", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -21,44 +22,54 @@ from navi.base.errors import (
     SessionStopped,
     UsageError,
 )
+from navi.cli.sm import target
 from navi.cli.sm.hints import in_sm_words
 from navi.cli.sm.lines import plain, status
 from navi.cli.sm.recall_plan import read
-from navi.cli.sm.target import SessionUnclear, choose
+from navi.cli.sm.target import SessionUnclear
 from navi.live.model.scheduling.recall import CallType
 from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.scheduling.reminder import CannotReport
 from navi.live.model.wire_format import SessionJson
-
-
-def sm(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "navi.cli.sm.main", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        timeout=60,
-    )
+from tests.integration.cli.command_runs import sm
+from tests.integration.stand_in_servers import answering
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["--help"], *([command, "--help"] for command in ("recall", "status", "send", "remind"))],
+    ("headers", "note"),
+    [
+        (b"Navi-Version: 0.0.1\r\n", "note: the server runs Navi 0.0.1, but this is "),
+        (f"Navi-Version: {__version__}\r\n".encode(), ""),
+        (b"", ""),
+    ],
 )
-def test_help_comes_without_importing_what_the_command_needs(arguments: list[str]) -> None:
+def test_a_server_of_another_version_is_noted_once(headers: bytes, note: str) -> None:
+    with answering(b"[]", headers=b"Date: Wed, 18 Nov 2026 12:00:00 GMT\r\n" + headers) as address:
+        done = sm("status", "--json", NAVI_URL=address, NAVI_TOKEN="token")
+    assert (done.returncode, done.stdout) == (0, "[]\n")
+    assert done.stderr.startswith(note)
+    assert done.stderr.count("\n") == (1 if note else 0)
+
+
+def test_help_comes_without_importing_what_the_commands_need() -> None:
     script = (
-        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "import sys\n"
         "from navi.cli.sm.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
         "heavy = {'http.client', 'email', 'ssl', 'asyncio', 'pydantic', 'httpx2', 'navi.client'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
+        "for command in ([], ['recall'], ['status'], ['send'], ['remind']):\n"
+        "    sys.argv = ['sm', *command, '--help']\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "    print('imported for', command, sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Usage: sm")
-    assert lines[-1] == "[]"
+    usages = [line.split()[:3] for line in lines if line.startswith("Usage: ")]
+    assert usages[0][:2] == ["Usage:", "sm"]
+    assert [name for _, _, name in usages[1:]] == ["recall", "status", "send", "remind"]
+    imported = [line for line in lines if line.startswith("imported for")]
+    assert len(imported) == 5
+    assert all(line.endswith(" []") for line in imported), imported
 
 
 def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -> None:
@@ -79,32 +90,33 @@ def test_a_status_is_reported_without_the_libraries_that_take_long_to_import() -
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_what_it_asks_for_needs_no_pydantic() -> None:
+    commands = [
         ["recall", "builder", "30m", "Read build.log"],
         ["automation", "add", "builder", "--every", "1h", "Read build.log"],
         ["automation", "edit", "builder", "--at", "1h"],
-    ],
-)
-def test_what_it_asks_for_needs_no_pydantic(arguments: list[str]) -> None:
+    ]
     script = (
-        f"import sys; sys.argv = {['sm', *arguments]}\n"
+        "import sys\n"
         "from navi.cli.sm.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(*{'pydantic'} & set(sys.modules))"
+        f"for command in {commands}:\n"
+        "    sys.argv = ['sm', *command]\n"
+        "    try: main()\n"
+        "    except SystemExit: pass\n"
+        "    print(*{'pydantic'} & set(sys.modules))"
     )
     environment = {**os.environ, "NAVI_URL": "http://127.0.0.1:1"}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment
     )
-    assert "no server answers" in done.stderr
-    assert done.stdout == "\n"
+    assert done.stderr.count("no server answers") == len(commands)
+    assert done.stdout == "\n" * len(commands)
 
 
 def test_version_is_the_packages_version() -> None:
-    assert __version__ in sm("--version").stdout
+    command = [sys.executable, "-m", "navi.cli.sm.main", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert __version__ in done.stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -124,7 +136,8 @@ def test_no_server_is_exit_code_2_with_the_command_that_starts_it() -> None:
     assert (finished.returncode, finished.stdout) == (2, "")
     assert finished.stderr.splitlines() == [
         "error: no server answers at http://127.0.0.1:1",
-        "hint: start it with `navi serve`, or set NAVI_URL to where it runs",
+        "hint: start it with `navi serve`, or in the background with `navi service install`; "
+        "if it runs elsewhere, set NAVI_URL",
     ]
 
 
@@ -191,16 +204,22 @@ def test_words_that_make_no_sense_together_are_refused_with_what_would_work(
 
 
 @pytest.mark.parametrize("every", ["0s", "soon", "", "-5m", "20 years"])
-def test_a_beat_that_is_none_is_refused_with_one_that_is(every: str) -> None:
+def test_an_invalid_interval_is_refused_with_a_valid_one(every: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read("builder", [TASK], every=every)
     assert "15m" in refused.value.hint or "30m" in refused.value.hint
 
 
-def session(session_id: str, name: str) -> SessionJson:
-    return cast(SessionJson, {"id": session_id, "name": name, "title": f"about {name}"})
+def session(session_id: str, name: str, state: str = "idle") -> SessionJson:
+    fields = {"id": session_id, "name": name, "title": f"about {name}", "state": state}
+    return cast(SessionJson, {**fields, "updated_at": "2026-11-15T10:00:00Z"})
 
 
+def choose(sessions: Sequence[SessionJson], text: str, *, is_exact: bool = False) -> SessionJson:
+    return target.choose(sessions, text, lambda: NOON, is_exact=is_exact)
+
+
+NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 ONE = session("66a8c9ee00000001", "builder")
 TWO = session("66a8ffff00000002", "poller")
 THREE = session("340d070900000003", "poller")
@@ -216,9 +235,11 @@ ALL = [ONE, TWO, THREE, FOUR]
         ("66a8c9e", ONE),
         ("340d", THREE),
         ("beef", FOUR),
+        ("about builder", ONE),
+        ("About b", ONE),
     ],
 )
-def test_a_session_is_meant_by_id_by_the_beginning_of_it_or_by_name(
+def test_a_session_is_meant_by_id_by_name_or_by_the_beginning_of_either(
     text: str, expected: SessionJson
 ) -> None:
     assert choose(ALL, text) is expected
@@ -226,7 +247,12 @@ def test_a_session_is_meant_by_id_by_the_beginning_of_it_or_by_name(
 
 @pytest.mark.parametrize(
     ("text", "candidates"),
-    [("poller", [TWO, THREE]), ("66a8", [ONE, TWO]), ("66a8c9", [ONE, FOUR])],
+    [
+        ("poller", [TWO, THREE]),
+        ("66a8", [ONE, TWO]),
+        ("66a8c9", [ONE, FOUR]),
+        ("about p", [TWO, THREE]),
+    ],
 )
 def test_a_text_that_means_several_sessions_lists_them(
     text: str, candidates: list[SessionJson]
@@ -235,8 +261,31 @@ def test_a_text_that_means_several_sessions_lists_them(
         choose(ALL, text)
     listed = [each for each in ALL if each["id"] in refused.value.message]
     assert listed == candidates
-    assert all(f"{each['title']} ({each['id']})" in refused.value.message for each in listed)
+    for each in listed:
+        label = f"{each['title']} ({each['id']}; idle, active 2h ago)"
+        assert label in refused.value.message
     assert refused.value.hint
+
+
+def test_a_name_means_the_only_session_that_has_not_ended() -> None:
+    ended = session("0000000000000005", "builder", "stopped")
+    assert choose([ended, ONE], "builder") is ONE
+    assert choose([ended], "builder") is ended
+
+
+def test_what_cannot_be_undone_needs_a_whole_unambiguous_name() -> None:
+    assert choose(ALL, "about builder", is_exact=True) is ONE
+    with pytest.raises(NotFound):
+        choose(ALL, "about b", is_exact=True)
+    ended = session("0000000000000005", "builder", "stopped")
+    with pytest.raises(SessionUnclear):
+        choose([ended, ONE], "builder", is_exact=True)
+
+
+def test_a_misspelled_name_gets_a_suggestion() -> None:
+    with pytest.raises(NotFound) as refused:
+        choose(ALL, "about bilder")
+    assert refused.value.hint.startswith("did you mean about builder (66a8c9ee00000001)? ")
 
 
 def test_a_long_list_of_candidates_is_cut_and_counted() -> None:
@@ -268,7 +317,7 @@ def test_a_status_is_shown_with_its_age() -> None:
     assert status(cast(SessionJson, silent), now) == "(no status)"
 
 
-def test_a_text_of_an_agent_can_not_steer_the_terminal() -> None:
+def test_an_agents_text_cannot_control_the_terminal() -> None:
     assert plain("a\x1b[2J\nb\x07") == "a b"
     assert plain("abcdef", 4) == "abc…"
 

@@ -11,7 +11,7 @@ from navi.cli.sm.hints import in_sm_words
     [
         (SessionNotFound("x").hint, "`sm status` lists the ones you may see"),
         (SessionStopped("x").hint, "start a new one with `sm spawn`"),
-        (SessionBusy("x").hint, "wait for it with `sm wait`, then try again"),
+        (SessionBusy("x").hint, "end it with `sm stop x`, then try again"),
         ("at and cron_expr can't be combined", "--at and --cron can't be combined"),
         (
             "give one of: at (with tz), every_seconds, cron_expr (with tz)",
@@ -21,6 +21,13 @@ from navi.cli.sm.hints import in_sm_words
             "give it a new time with at, every_seconds or cron_expr",
             "give it a new time with `sm automation edit`",
         ),
+        ("tz alone changes nothing", "--tz alone changes nothing"),
+        (
+            "send it with at, cron_expr or expires_at",
+            "use it with --at, --cron or --expires",
+        ),
+        ("time_limit_seconds is 0", "--time-limit is 0"),
+        ("question_deadline_minutes is -1", "--question-deadline is -1"),
         ("raise max_runs first", "raise --max-runs first"),
         ("choose a later expires_at", "choose a later --expires"),
         ("look at every file", "look at every file"),

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from navi.cli.navi.installation import removal_command
+from navi.cli.navi.main import main
 from tests.integration.cli.agent_settings import FILES, setup, write_files
-from tests.places import ROOT
-from tests.server import NAVI, ServerProcess
+from tests.integration.cli.command_runs import Finished, navi, run
+from tests.paths import ROOT
+from tests.server import ServerProcess
 
 NO_SERVER = "http://127.0.0.1:9"
 
 
-def uninstall(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*NAVI, "uninstall", *arguments],
-        env={**os.environ, "NAVI_URL": NO_SERVER, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def uninstall(*arguments: str, **environment: str) -> Finished:
+    return navi("uninstall", *arguments, **{"NAVI_URL": NO_SERVER, **environment})
 
 
-def uninstall_in_a_terminal(answers: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def uninstall_in_a_terminal(answers: str, *arguments: str) -> Finished:
     ours, theirs = os.openpty()
     try:
         os.write(ours, answers.encode())
-        return subprocess.run(
-            [*NAVI, "uninstall", *arguments],
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        with os.fdopen(theirs) as stdin:
+            return run(main, ["navi", "uninstall", *arguments], stdin=stdin)
     finally:
         os.close(ours)
-        os.close(theirs)
 
 
 @pytest.fixture
@@ -209,9 +197,11 @@ def test_a_database_on_another_server_is_left_alone_and_its_password_not_shown()
 @pytest.mark.parametrize(
     ("folder", "file", "command"),
     [
+        ("venvs/heynavi", "pipx_metadata.json", "pipx uninstall heynavi"),
         ("venvs/navi", "pipx_metadata.json", "pipx uninstall navi"),
-        ("tools/navi", "uv-receipt.toml", "uv tool uninstall navi"),
-        ("my env", "pyvenv.cfg", "'{}/bin/python' -m pip uninstall navi"),
+        ("tools/heynavi", "uv-receipt.toml", "uv tool uninstall heynavi"),
+        ("uv/archive-v0/ZG_NpjPv", "pyvenv.cfg", "uv cache clean heynavi"),
+        ("my env", "pyvenv.cfg", "'{}/bin/python' -m pip uninstall heynavi"),
     ],
 )
 def test_the_program_is_removed_the_way_it_was_installed(
@@ -221,6 +211,21 @@ def test_the_program_is_removed_the_way_it_was_installed(
     prefix.mkdir(parents=True)
     (prefix / file).touch()
     assert removal_command(prefix, prefix / "bin/python") == command.format(prefix)
+
+
+def test_an_installation_under_the_earlier_name_is_removed_under_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = tmp_path / "navi-0.1.0.dist-info"
+    earlier.mkdir()
+    (earlier / "METADATA").write_text("Metadata-Version: 2.4\nName: navi\nVersion: 0.1.0\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *_without_site_packages()])
+    prefix = tmp_path / "env"
+    assert removal_command(prefix, prefix / "bin/python").endswith(" navi")
+
+
+def _without_site_packages() -> list[str]:
+    return [each for each in sys.path if "site-packages" not in each]
 
 
 def test_of_a_checkout_only_the_environment_is_removed() -> None:

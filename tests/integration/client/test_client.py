@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from navi.base.errors import UsageError
-from navi.client import Client, NoServer, Server, find_server
+from navi.base.served_address import AddressFile
+from navi.client import Client, NoServer, Server, configured_address, find_server
+from tests.integration.stand_in_servers import sending, stranger
+
+__all__ = ["stranger"]
 
 
 def test_without_any_setting_the_server_is_where_it_starts_by_default(private_home: Path) -> None:
@@ -58,8 +58,21 @@ def test_the_address_is_the_one_in_the_servers_settings(private_home: Path) -> N
     assert find_server(environment).address == "http://127.0.0.1:8422"
 
 
+def test_a_running_server_is_found_where_it_listens(private_home: Path) -> None:
+    environment = {"NAVI_HOME": str(private_home), "NAVI_SERVER_PORT": "8422"}
+    file = AddressFile.claim(environment)
+    assert file is not None
+    file.write("http://127.0.0.1:8433")
+    assert find_server(environment).address == "http://127.0.0.1:8433"
+    assert configured_address(environment) == "http://127.0.0.1:8422"
+    elsewhere = {**environment, "NAVI_URL": "https://navi.example"}
+    assert find_server(elsewhere).address == "https://navi.example"
+    file.remove()
+    assert find_server(environment).address == "http://127.0.0.1:8422"
+
+
 @pytest.mark.parametrize("url", ["navi", "ftp://x", "http://", "http://x:many", "http://[::1"])
-def test_an_url_that_is_no_address_is_refused_with_one_that_is(url: str) -> None:
+def test_a_url_that_is_not_an_address_is_refused_with_one_that_is(url: str) -> None:
     with pytest.raises(UsageError) as refused:
         find_server({"NAVI_URL": url})
     assert url in refused.value.message
@@ -86,7 +99,7 @@ def test_a_settings_file_with_a_mistake_is_named(private_home: Path) -> None:
         find_server({"NAVI_CONFIG": str(path)})
 
 
-def test_a_token_that_can_not_be_one_is_refused_before_it_is_sent() -> None:
+def test_an_impossible_token_is_refused_before_it_is_sent() -> None:
     with pytest.raises(UsageError, match="NAVI_TOKEN"):
         Client(find_server({"NAVI_TOKEN": "a\nb"})).sessions()
 
@@ -103,34 +116,9 @@ def test_no_server_is_said_so_with_the_command_that_starts_it() -> None:
 
 
 @pytest.mark.parametrize("address", ["http://navi.invalid:1", "http://a..b:1"])
-def test_a_host_that_does_not_exist_is_no_server(address: str) -> None:
+def test_a_host_that_does_not_exist_is_not_a_server(address: str) -> None:
     with pytest.raises(NoServer, match="no server answers at"):
         Client(Server(address, None, "")).sessions()
-
-
-class Stranger(BaseHTTPRequestHandler):
-    """Some other program's server."""
-
-    def do_GET(self) -> None:
-        self.send_response(200 if self.path == "/health" else 404)
-        self.end_headers()
-        self.wfile.write(b"<html>")
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@pytest.fixture
-def stranger() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_another_programs_server_is_not_taken_for_navi(stranger: str) -> None:
@@ -150,7 +138,7 @@ def test_another_programs_server_is_not_taken_for_navi(stranger: str) -> None:
     ],
 )
 def test_an_answer_is_read_in_every_form_that_servers_give_it(answer: bytes) -> None:
-    with _answering(answer) as address:
+    with sending(answer) as address:
         assert Client(Server(address, None, "the test")).health() == {"status": "ok"}
 
 
@@ -166,23 +154,6 @@ def test_an_answer_is_read_in_every_form_that_servers_give_it(answer: bytes) -> 
     ],
 )
 def test_an_answer_that_breaks_off_or_is_none_is_not_taken_for_navis(answer: bytes) -> None:
-    with _answering(answer) as address:
+    with sending(answer) as address:
         with pytest.raises(NoServer, match="is not Navi"):
             Client(Server(address, None, "the test")).health()
-
-
-@contextmanager
-def _answering(answer: bytes) -> Iterator[str]:
-    """A server that sends this to every client and hangs up."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def serve() -> None:
-            connection, _ = listening.accept()
-            with connection:
-                connection.recv(65_536)
-                connection.sendall(answer)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        thread.join()

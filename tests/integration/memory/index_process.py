@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.places import ROOT
+from tests.paths import ROOT
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from navi.memory.index_paths import places
+from navi.memory.index_paths import index_paths
 from navi.memory.index_settings import searchable_fields
 from navi.memory.ingest import pipeline, reading_process, refresh
 from navi.memory.ingest.write import duckdb_writer, tantivy_writer
-from navi.memory.resume import agents
+from navi.vendors.registry import sources
 from tests.memory_world import FixedClock
 
 
@@ -31,8 +31,8 @@ def main() -> None:
             station, _, count = argument.removeprefix("--die-at=").partition(":")
             die_at(station, int(count))
     run = refresh.Refresh(
-        places(),
-        agents(),
+        index_paths(),
+        sources(),
         searchable_fields(),
         FixedClock(),
         in_parallel=True,

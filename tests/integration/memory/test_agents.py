@@ -43,7 +43,7 @@ def test_the_line_leads_to_the_very_folder(tmp_path: Path, name: str) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_a_name_that_is_no_id_can_not_be_spoken_to() -> None:
+def test_a_name_that_is_not_an_id_cannot_be_messaged() -> None:
     row = {"parent_source_session_id": None, "is_subagent": False, "source_session_id": "--evil"}
     assert resumable_id(row) is None
     assert resumable_id({**row, "source_session_id": "6f1c0d52-58b1"}) == "6f1c0d52-58b1"

@@ -19,23 +19,23 @@ from tests.memory_world import FixedClock, World
 
 def test_of_two_runs_one_is_told_who_the_other_is(world: World) -> None:
     world.file().say("pear")
-    world.places.prepare()
-    with index_lock.exclusive(world.places.lock, "recall index", FixedClock().now()):
+    world.paths.prepare()
+    with index_lock.exclusive(world.paths.lock, "recall index", FixedClock().now()):
         with pytest.raises(IndexBusy) as refused:
             world.index()
-        holder = index_lock.holder(world.places.lock)
+        holder = index_lock.holder(world.paths.lock)
     assert f"process {os.getpid()}" in refused.value.message
     assert "recall index" in refused.value.message
     assert holder is not None
     assert holder.pid == os.getpid()
     assert world.index().indexed == 1
-    assert index_lock.holder(world.places.lock) is None
+    assert index_lock.holder(world.paths.lock) is None
 
 
 def test_a_run_waits_for_a_short_pass_of_another_process(world: World) -> None:
     world.file().say("pear")
-    world.places.prepare()
-    holding = index_lock.exclusive(world.places.lock, "following", FixedClock().now())
+    world.paths.prepare()
+    holding = index_lock.exclusive(world.paths.lock, "following", FixedClock().now())
     holding.__enter__()
     letting_go = threading.Timer(0.2, holding.__exit__, [None, None, None])
     letting_go.start()
@@ -77,8 +77,9 @@ def test_a_reader_keeps_no_writer_out_for_long_and_the_other_way_round(world: Wo
     world.index()
     world.file("two").say("plum")
     reads = (
-        "import sys\nfrom navi.memory import database\nfrom navi.memory.index_paths import places\n"
-        "with database.reading(places()) as c:\n"
+        "import sys\nfrom navi.memory import database\n"
+        "from navi.memory.index_paths import index_paths\n"
+        "with database.reading(index_paths()) as c:\n"
         "    print('open', flush=True)\n"
         "    sys.stdin.readline()\n"
     )
@@ -98,11 +99,12 @@ def test_a_reader_keeps_no_writer_out_for_long_and_the_other_way_round(world: Wo
 def test_waiting_for_the_index_ends_with_a_message(world: World, monkeypatch) -> None:
     world.file().say("pear")
     world.index()
-    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_SECONDS", 0.05)
     writes = (
-        "import sys\nfrom navi.memory import database\nfrom navi.memory.index_paths import places\n"
+        "import sys\nfrom navi.memory import database\n"
+        "from navi.memory.index_paths import index_paths\n"
         "from tests.memory_world import FixedClock\n"
-        "with database.writing(places(), FixedClock().now()) as c:\n"
+        "with database.writing(index_paths(), FixedClock().now()) as c:\n"
         "    print('open', flush=True)\n"
         "    sys.stdin.readline()\n"
     )

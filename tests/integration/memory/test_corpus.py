@@ -11,7 +11,7 @@ import pytest
 
 from navi.memory.read.search import Filters
 from tests.memory_world import World, touch
-from tests.places import CORPUS
+from tests.paths import CORPUS
 
 EXPECTED: dict[str, Any] = json.loads((CORPUS / "EXPECTED.json").read_text())
 

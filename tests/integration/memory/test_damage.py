@@ -17,22 +17,22 @@ from navi.memory.read.search import Search
 from navi.memory.read.session_list import SessionFilters
 from tests.integration.memory.deadly_source import DeadlyClaudeCode
 from tests.memory_world import World
-from tests.places import ROOT
+from tests.paths import ROOT
 from tests.rights import rights_that_files_give
 
 
-def test_without_an_index_the_next_command_is_named(world: World) -> None:
+def test_without_an_index_the_next_command_is_named(bare_world: World) -> None:
     with pytest.raises(NoIndex) as refused:
-        Search(world.places)
+        Search(bare_world.paths)
     assert refused.value.hint == "recall index"
     with pytest.raises(NoIndex):
-        world.sessions()
+        bare_world.sessions()
 
 
 def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: World) -> None:
     world.file().say("pear")
     world.index()
-    with duckdb.connect(str(world.places.database)) as connection:
+    with duckdb.connect(str(world.paths.database)) as connection:
         connection.execute("UPDATE schema_version SET version = 99")
     for attempt in (world.index, lambda: world.rows("SELECT 1")):
         with pytest.raises(IndexUnusable) as refused:
@@ -42,26 +42,26 @@ def test_an_index_of_another_version_is_refused_and_recreate_keeps_it(world: Wor
     result = world.index(recreate=True)
     assert (result.indexed, result.warnings) == (1, [])
     assert len(world.find("pear")) == 1
-    (kept,) = world.places.database.parent.glob("recall.duckdb.2026-*.bak")
+    (kept,) = world.paths.database.parent.glob("recall.duckdb.2026-*.bak")
     with duckdb.connect(str(kept), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
 
 
-def test_an_index_that_was_only_begun_is_made(world: World) -> None:
-    world.file().say("pear")
-    world.places.prepare()
-    duckdb.connect(str(world.places.database)).close()
+def test_an_index_that_was_only_begun_is_made(bare_world: World) -> None:
+    bare_world.file().say("pear")
+    bare_world.paths.prepare()
+    duckdb.connect(str(bare_world.paths.database)).close()
     with pytest.raises(NoIndex):
-        world.sessions()
-    assert world.index().indexed == 1
-    assert len(world.find("pear")) == 1
+        bare_world.sessions()
+    assert bare_world.index().indexed == 1
+    assert len(bare_world.find("pear")) == 1
 
 
 @pytest.mark.parametrize("what", ["garbage", "cut", "empty"])
 def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, what: str) -> None:
     world.file().say("pear " * 1000)
     world.index()
-    path = world.places.database
+    path = world.paths.database
     data = path.read_bytes()
     damaged = {
         "garbage": random.Random(1).randbytes(len(data)),
@@ -80,24 +80,24 @@ def test_a_damaged_database_is_refused_and_recreate_repairs_it(world: World, wha
     assert kept.read_bytes() == damaged
 
 
-def test_a_damaged_full_text_is_made_anew_from_the_database(world: World) -> None:
+def test_a_damaged_full_text_is_rebuilt_from_the_database(world: World) -> None:
     world.file().say("pear").run("ls plums")
     world.index()
     before = world.everything()
-    (world.places.texts / "meta.json").write_text("{")
+    (world.paths.texts / "meta.json").write_text("{")
     with pytest.raises(IndexUnusable) as refused:
-        Search(world.places)
+        Search(world.paths)
     assert "recall index" in refused.value.hint
     assert world.index().indexed == 0
     assert world.everything() == before
 
 
-def test_a_lost_full_text_is_made_anew_from_the_database(world: World) -> None:
+def test_a_lost_full_text_is_rebuilt_from_the_database(world: World) -> None:
     import shutil
 
     world.file().say("pear")
     world.index()
-    shutil.rmtree(world.places.texts)
+    shutil.rmtree(world.paths.texts)
     world.index()
     assert len(world.find("pear")) == 1
 
@@ -111,7 +111,7 @@ def test_recreate_keeps_tags_and_sessions_without_file(world: World) -> None:
     now = world.refresh().clock.now()
     for word in ("pear", "plum"):
         session = world.find(word)[0].session_id
-        with database.writing(world.places, now) as connection:
+        with database.writing(world.paths, now) as connection:
             tags.add(connection, session, [word], now)
     gone.path.unlink()
     world.index(recreate=True)
@@ -141,9 +141,9 @@ def test_recreate_keeps_tags_and_sessions_of_an_index_with_other_columns(
     world.index()
     (session,) = world.sessions()
     now = world.refresh().clock.now()
-    tags.change(world.places, session["id"], ["keep"], now, is_added=True)
+    tags.change(world.paths, session["id"], ["keep"], now, is_added=True)
     gone.path.unlink()
-    with duckdb.connect(str(world.places.database)) as connection:
+    with duckdb.connect(str(world.paths.database)) as connection:
         connection.execute(change)
     assert world.index(recreate=True).warnings == []
     (kept,) = world.sessions()
@@ -153,11 +153,11 @@ def test_recreate_keeps_tags_and_sessions_of_an_index_with_other_columns(
     assert world.index().total == 0
 
 
-def test_recreate_says_what_it_can_t_keep(world: World) -> None:
+def test_recreate_says_what_it_cannot_keep(world: World) -> None:
     gone = world.file("gone").say("pear")
     world.index()
     gone.path.unlink()
-    with duckdb.connect(str(world.places.database)) as connection:
+    with duckdb.connect(str(world.paths.database)) as connection:
         connection.execute("ALTER TABLE sessions ADD COLUMN mood TEXT")
         connection.execute("DROP TABLE tags")
     tags_lost, mood_lost = world.index(recreate=True).warnings
@@ -234,19 +234,19 @@ def test_a_200_mb_file_is_read_with_bounded_memory(world: World) -> None:
     assert world.index().indexed == 0
 
 
-def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_anew(
+def test_an_older_versions_full_text_is_refused_and_rebuilt_by_the_next_run(
     world: World,
 ) -> None:
     import tantivy
 
     world.file().say("pear")
     world.index()
-    tantivy_writer.remove(world.places.texts)
-    world.places.texts.mkdir()
+    tantivy_writer.remove(world.paths.texts)
+    world.paths.texts.mkdir()
     older = tantivy.SchemaBuilder()
     older.add_text_field("text")
-    tantivy.Index(older.build(), str(world.places.texts))
-    with duckdb.connect(str(world.places.database)) as connection:
+    tantivy.Index(older.build(), str(world.paths.texts))
+    with duckdb.connect(str(world.paths.database)) as connection:
         connection.execute("UPDATE facts SET value = '3 content' WHERE name = 'texts'")
     for attempt in (world.sessions, lambda: world.find("pear")):
         with pytest.raises(IndexUnusable) as refused:
@@ -257,7 +257,7 @@ def test_a_full_text_of_an_older_version_is_refused_and_the_next_run_makes_it_an
 
 
 def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_path: Path) -> None:
-    card = Card("00000000000000aa", "claude_code", "s1", "/p", 1, True, b"{}")
+    card = Card("00000000000000aa", "claude_code", "s1", "/p", None, 1, True, [], b"{}")
     other = card._replace(session_id="00000000000000bb")
     with tantivy_writer.TextWriter(tmp_path) as writer:
         writer.add_card(card)
@@ -272,18 +272,18 @@ def test_files_that_a_killed_commit_left_behind_do_not_stop_the_next_one(tmp_pat
         (tmp_path / "meta.json").write_bytes(committed)
 
 
-def test_a_lost_copy_of_the_tags_is_made_anew_by_the_next_run(world: World) -> None:
+def test_a_lost_copy_of_the_tags_is_rebuilt_by_the_next_run(world: World) -> None:
     from navi.memory import tags
 
     world.file().say("pear")
     world.index()
     (session,) = world.sessions()
     now = world.refresh().clock.now()
-    tags.change(world.places, session["id"], ["keep", "fruit"], now, is_added=True)
+    tags.change(world.paths, session["id"], ["keep", "fruit"], now, is_added=True)
     assert world.sessions()[0]["tags"] == ["fruit", "keep"]
-    world.places.tags.unlink()  # as if killed before it was written
+    world.paths.tags.unlink()  # as if killed before it was written
     world.index()
     assert world.sessions(SessionFilters(tag="keep"))[0]["tags"] == ["fruit", "keep"]
-    tags.change(world.places, session["id"], ["keep", "fruit"], now, is_added=False)
+    tags.change(world.paths, session["id"], ["keep", "fruit"], now, is_added=False)
     assert world.sessions()[0]["tags"] == []
     assert world.sessions(SessionFilters(tag="keep")) == []

@@ -98,9 +98,9 @@ def test_a_path_is_found_by_its_words(touched: World) -> None:
         assert ("words", "content") in hits
 
 
-def test_the_full_text_has_the_same_files_when_it_is_made_anew(touched: World) -> None:
+def test_the_full_text_has_the_same_files_when_it_is_rebuilt(touched: World) -> None:
     before = touched.everything()
-    (touched.places.texts / "meta.json").write_text("{")
+    (touched.paths.texts / "meta.json").write_text("{")
     touched.index()
     assert touched.everything() == before
     assert sessions(touched, "handler.ts") == {"read", "edit", "codex-1"}

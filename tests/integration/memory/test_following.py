@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ WAIT_SECONDS = 30
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "SHORTEST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(watch, "LONGEST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(watch, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(watch, "FOLDERS_MILLISECONDS", 100)
 
 
@@ -114,8 +115,8 @@ def test_folders_that_cannot_be_watched_are_looked_at_every_few_seconds(
 
 def test_a_pass_waits_until_another_process_is_done(world: World) -> None:
     world.file().say("pear")
-    world.places.prepare()
-    with index_lock.exclusive(world.places.lock, "recall index", FixedClock().now()):
+    world.paths.prepare()
+    with index_lock.exclusive(world.paths.lock, "recall index", FixedClock().now()):
         passes = Passes(world)
         running = Thread(target=passes.follower.run)
         running.start()
@@ -126,26 +127,26 @@ def test_a_pass_waits_until_another_process_is_done(world: World) -> None:
 
 def test_a_problem_is_reported_and_following_goes_on(world: World) -> None:
     world.file().say("pear")
-    world.places.prepare()
-    world.places.texts.write_text("a file where a folder should be")
+    shutil.rmtree(world.paths.texts)
+    world.paths.texts.write_text("a file where a folder should be")
     with followed(world) as passes:
         problem = passes.next()
         assert isinstance(problem, NaviError)
         assert "full-text" in problem.message
-        world.places.texts.unlink()
+        world.paths.texts.unlink()
         passes.follower.request_pass()
         passes.next_that_indexed()
 
 
 def test_others_can_tell_that_the_index_is_followed(world: World) -> None:
-    assert not index_lock.is_held(world.places.follower)
+    assert not index_lock.is_held(world.paths.follower)
     with followed(world) as one:
         one.next()
-        assert index_lock.is_held(world.places.follower)
+        assert index_lock.is_held(world.paths.follower)
         with followed(world) as another:
             another.next()
-        assert index_lock.is_held(world.places.follower)
-    assert not index_lock.is_held(world.places.follower)
+        assert index_lock.is_held(world.paths.follower)
+    assert not index_lock.is_held(world.paths.follower)
 
 
 def test_agents_that_write_all_the_time_leave_three_quarters_of_a_core() -> None:
@@ -171,4 +172,4 @@ def test_the_command_reports_passes_and_ends_with_its_input(world: World) -> Non
             pass
         _, errors = process.communicate(timeout=WAIT_SECONDS)
     assert errors.strip() == ""
-    assert not index_lock.is_held(world.places.follower)
+    assert not index_lock.is_held(world.paths.follower)

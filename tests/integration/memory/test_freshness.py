@@ -16,7 +16,7 @@ from tests.memory_world import World, touch
 
 def look(world: World, after: timedelta = timedelta(0)) -> Freshness:
     now = datetime.now(UTC) + after
-    return freshness(world.places, world.sources, searchable_fields(), now)
+    return freshness(world.paths, world.sources, searchable_fields(), now)
 
 
 def test_an_index_that_has_everything_is_up_to_date(world: World) -> None:
@@ -52,7 +52,7 @@ def test_a_followed_index_is_not_compared_with_the_files(world: World) -> None:
     file = world.file().say("pear")
     world.index()
     file.say("plum")
-    with index_lock.shared(world.places.follower):
+    with index_lock.shared(world.paths.follower):
         state = look(world)
         assert (state.is_followed, state.is_up_to_date, state.scan) == (True, True, None)
 
@@ -61,16 +61,16 @@ def test_a_follower_that_has_not_looked_for_minutes_is_not_trusted(world: World)
     file = world.file().say("pear")
     world.index()
     file.say("plum")
-    with index_lock.shared(world.places.follower):
+    with index_lock.shared(world.paths.follower):
         assert not look(world, after=timedelta(minutes=2)).is_up_to_date
 
 
-def test_without_a_note_of_the_last_run_only_the_index_knows(world: World) -> None:
-    world.file().say("pear")
-    assert look(world).refreshed_at is None
-    world.index()
-    world.places.file_list.unlink()
-    state = look(world)
+def test_without_a_note_of_the_last_run_only_the_index_knows(bare_world: World) -> None:
+    bare_world.file().say("pear")
+    assert look(bare_world).refreshed_at is None
+    bare_world.index()
+    bare_world.paths.file_list.unlink()
+    state = look(bare_world)
     assert state.refreshed_at is not None
     assert (state.is_up_to_date, state.is_quick_to_refresh) == (False, False)
 
@@ -83,7 +83,7 @@ def test_a_run_with_a_time_limit_stops_and_the_next_one_goes_on(
     refresh = world.refresh()
     refresh.time_limit_seconds = 0.0
     first = refresh.run()
-    assert (first.indexed, first.left) == (1, 4)
+    assert (first.indexed, first.unfinished) == (1, 4)
     assert world.texts("pear4") == ["pear4"]  # the newest first
     assert look(world).is_quick_to_refresh
     assert world.index().indexed == 4
@@ -98,13 +98,13 @@ def test_a_large_file_that_a_time_limit_cut_is_not_indexed_twice(
 
     monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
     monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_PER_PART", 1)
     file = world.file()
     for number in range(20):
         file.say(f"pear {number}")
     refresh = world.refresh()
     refresh.time_limit_seconds = 0.0
-    assert refresh.run().left == 1
+    assert refresh.run().unfinished == 1
     assert world.index().indexed == 1
     assert world.rows("SELECT count(*), count(DISTINCT idx) FROM messages") == [(20, 20)]
     assert len(world.find("pear")) == 20

@@ -95,7 +95,7 @@ def test_a_killed_recreate_loses_neither_tags_nor_sessions_without_file(world: W
     gone.path.unlink()
     world.index()
     session = world.find("pear")[0].session_id
-    with database.writing(world.places, world.refresh().clock.now()) as connection:
+    with database.writing(world.paths, world.refresh().clock.now()) as connection:
         tags.add(connection, session, ["keep"], world.refresh().clock.now())
     moments = random.Random(11)
     for _ in range(6):

@@ -5,33 +5,39 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from navi.memory import database
 from navi.memory.ingest import file_reader
+from navi.memory.record_ids import call_id, message_id
 from navi.vendors import growing_file
-from navi.vendors.claude_code.history import ClaudeCodeTranscript
+from navi.vendors.claude_code.history import ClaudeCodeLineParser
 from tests.memory_world import FixedClock, World, touch
 from tests.rights import rights_that_files_give
 
 
-def test_an_empty_home_gives_an_empty_index(world: World) -> None:
-    result = world.index()
+def test_an_empty_home_gives_an_empty_index(bare_world: World) -> None:
+    result = bare_world.index()
     assert (result.indexed, result.failed, result.total) == (0, 0, 0)
-    assert world.find("anything") == []
-    assert world.sessions() == []
+    assert bare_world.find("anything") == []
+    assert bare_world.sessions() == []
 
 
-def test_what_was_said_thought_and_run_is_found(world: World) -> None:
-    world.file().say("Why is the pancake flat?").think("Perhaps the yeast").run("grep -r batter .")
-    result = world.index()
+def test_what_was_said_thought_and_run_is_found(bare_world: World) -> None:
+    bare_world.file().say("Why is the pancake flat?").think("Perhaps the yeast").run(
+        "grep -r batter ."
+    )
+    result = bare_world.index()
     assert (result.indexed, result.messages, result.tool_calls) == (1, 3, 1)
-    assert [hit.kind for hit in world.find("pancake")] == ["content"]
-    assert [hit.kind for hit in world.find("yeast")] == ["thinking"]
-    (bash,) = world.find("batter")
+    assert [hit.kind for hit in bare_world.find("pancake")] == ["content"]
+    assert [hit.kind for hit in bare_world.find("yeast")] == ["thinking"]
+    (bash,) = bare_world.find("batter")
     assert (bash.kind, bash.tool_name) == ("bash", "Bash")
-    (session,) = world.sessions()
-    (message, thought, ran) = world.transcript(session["id"]).messages
+    (session,) = bare_world.sessions()
+    (message, thought, ran) = bare_world.transcript(session["id"]).messages
     assert (message["role"], message["content"]) == ("user", "Why is the pancake flat?")
     assert (thought["has_thinking"], thought["thinking"]) == (True, "Perhaps the yeast")
     assert [call["id"] for call in ran["tool_calls"]] == [bash.tool_call_id]
@@ -105,7 +111,7 @@ def test_a_message_that_goes_on_in_the_next_stretch_is_counted_once(
 ) -> None:
     monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
     monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_PER_PART", 1)
     file = world.file().say("question")
     for part in range(5):
         file.say(f"part {part} of the answer", "assistant", id="msg_same")
@@ -139,7 +145,7 @@ def test_a_session_that_codex_puts_away_and_takes_back_stays_the_same(world: Wor
     assert world.everything() == before
 
 
-def test_a_rewritten_file_is_read_anew(world: World) -> None:
+def test_a_rewritten_file_is_read_again(world: World) -> None:
     file = world.file().say("old pear").say("old plum")
     world.index()
     file.path.write_bytes(b"")
@@ -151,7 +157,7 @@ def test_a_rewritten_file_is_read_anew(world: World) -> None:
     assert_like_new(world)
 
 
-def test_a_truncated_file_is_read_anew(world: World) -> None:
+def test_a_truncated_file_is_read_again(world: World) -> None:
     file = world.file().say("pear").say("plum")
     world.index()
     data = file.path.read_bytes()
@@ -231,7 +237,7 @@ def test_a_damaged_file_warns_once_about_each_damaged_line(world: World) -> None
     assert world.index().warnings == [f"{file.path}: skipped 2 lines (4, 5) that can't be read"]
 
 
-def test_a_file_that_is_no_transcript_fails_and_is_no_session(world: World) -> None:
+def test_a_file_that_is_not_a_transcript_fails_and_is_not_a_session(world: World) -> None:
     world.file("good").say("pear")
     binary = world.file("binary").raw(random.Random(1).randbytes(5000) + b"\n")
     result = world.index()
@@ -266,11 +272,11 @@ def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
 ) -> None:
     monkeypatch.setattr(growing_file, "BLOCK_BYTES", 100)
     monkeypatch.setattr(growing_file, "CHUNK_BYTES", 1)
-    monkeypatch.setattr(file_reader, "CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(file_reader, "CHUNKS_PER_PART", 1)
     file = world.file()
     for number in range(8):
         file.say(f"pear {number}")
-    read_lines = ClaudeCodeTranscript.read_lines
+    read_lines = ClaudeCodeLineParser.read_lines
     with monkeypatch.context() as patched:
 
         def failing(self, some, offset, number, chunk):
@@ -278,14 +284,14 @@ def test_a_file_that_fails_half_way_is_read_on_and_nothing_doubles(
                 raise OSError("the disk is gone")
             read_lines(self, some, offset, number, chunk)
 
-        patched.setattr(ClaudeCodeTranscript, "read_lines", failing)
+        patched.setattr(ClaudeCodeLineParser, "read_lines", failing)
         assert world.index().failed == 1
     world.index()
     assert len(world.find("pear")) == 8
     assert world.sessions()[0]["message_count"] == 8
 
 
-def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatch) -> None:
+def test_what_an_earlier_version_read_is_read_again_once(world: World, monkeypatch) -> None:
     gone = world.file("gone").say("the first pear\nmore").say("an answer", "assistant")
     here = world.file("here").say("a plum")
     with monkeypatch.context() as patched:
@@ -293,7 +299,7 @@ def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatc
         world.index()
         gone.path.unlink()
         world.index()
-    with database.writing(world.places, FixedClock().now()) as connection:
+    with database.writing(world.paths, FixedClock().now()) as connection:
         # As the previous version left it.
         connection.execute("UPDATE sessions SET title = NULL")
         connection.execute("DELETE FROM facts WHERE name = 'readers'")
@@ -309,7 +315,7 @@ def test_what_an_earlier_version_read_is_read_anew_once(world: World, monkeypatc
 def test_an_index_of_this_version_is_not_read_anew(world: World) -> None:
     world.file().say("pear")
     world.index()
-    world.places.file_list.unlink()
+    world.paths.file_list.unlink()
     assert world.index().skipped == 1
 
 
@@ -357,10 +363,12 @@ def test_only_the_named_source_is_read(world: World) -> None:
 
 def test_a_project_is_the_root_of_its_repository(world: World) -> None:
     repository = world.home / "shop"
-    (repository / ".git").mkdir(parents=True)
     file = world.file()
     file.cwd = str(repository / "src" / "deep")
     Path(file.cwd).mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet", repository], check=True)
+    # Codex's sandbox leaves empty folders of this name behind.
+    (repository / "src" / ".git").mkdir()
     file.say("pear")
     world.index()
     (session,) = world.sessions()
@@ -371,5 +379,23 @@ def test_a_project_is_the_root_of_its_repository(world: World) -> None:
 def assert_like_new(world: World) -> None:
     """An index that grew equals one made from the files as they are now."""
     grown = world.everything()
-    world.index(recreate=True)
-    assert world.everything() == grown
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECALL_DB_PATH", str(world.home / "new" / "recall.duckdb"))
+        world.index()
+        assert world.everything() == grown
+
+
+def test_the_ids_in_the_tables_are_those_that_searches_name(world: World) -> None:
+    codex = world.home / ".codex" / "sessions" / "2026" / "01" / "01" / "rollout-x.jsonl"
+    codex.parent.mkdir(parents=True)
+    call = '{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}'
+    codex.write_text(f'{{"type":"response_item","payload":{call}}}\n')
+    world.file().say("pear").run("ls plum", text="quince")
+    world.index()
+    messages = world.rows("SELECT id, session_id, idx FROM messages")
+    assert [row[0] for row in messages] == [message_id(*row[1:]) for row in messages]
+    calls = world.rows("SELECT id, message_id, session_id, message_idx, idx FROM tool_calls")
+    assert len(calls) == 2
+    for id, message, session, message_idx, idx in calls:
+        assert id == call_id(session, message_idx, idx)
+        assert message == (None if message_idx is None else message_id(session, message_idx))

@@ -57,7 +57,7 @@ def test_what_was_written_is_found(world: World) -> None:
     for number, (written, _) in enumerate(WRITTEN_AND_ASKED):
         world.file(f"text-{number}").say(written)
     world.index()
-    search = Search(world.places)
+    search = Search(world.paths)
     for number, (written, query) in enumerate(WRITTEN_AND_ASKED):
         hits = search.find(query)
         assert hits.has_all_words, f"{written!r} by {query!r}"
@@ -65,7 +65,7 @@ def test_what_was_written_is_found(world: World) -> None:
         assert f"text-{number}" in sessions, f"{written!r} by {query!r}"
 
 
-def test_all_words_are_wanted_phrases_in_order_and_some_not_at_all(world: World) -> None:
+def test_all_words_must_match_phrases_in_order_and_excluded_ones_not_at_all(world: World) -> None:
     file = world.file()
     for text in ("red apple tart", "apple red", "green apple", "redder applesauce"):
         file.say(text)
@@ -84,9 +84,46 @@ def test_all_words_are_wanted_phrases_in_order_and_some_not_at_all(world: World)
 def test_texts_with_some_of_the_words_are_shown_if_none_has_all(world: World) -> None:
     world.file().say("fix the login").say("water the plants")
     world.index()
-    hits = Search(world.places).find("how did we fix that login bug")
+    hits = Search(world.paths).find("how did we fix that login bug")
     assert not hits.has_all_words
     assert [hit.snippet.text for hit in hits.hits][:1] == ["fix the login"]
+
+
+def test_sessions_with_some_of_the_words_come_after_those_with_all(world: World) -> None:
+    world.file("all").say("fix the login page")
+    world.file("some").say("the login page is slow, the login page is ugly")
+    world.file("one").say("a page of a book")
+    world.index()
+    result = Search(world.paths).find("fix login page")
+    assert result.has_all_words
+    assert [(hit.source_session_id, hit.has_all_words) for hit in result.hits] == [
+        *(("all", True), ("some", False)),
+    ]
+    assert Search(world.paths).total("fix login page") == 1
+    assert len(Search(world.paths).find("fix login page", limit=None).hits) == 1
+
+
+def test_a_look_up_finds_only_what_is_there(world: World) -> None:
+    world.file("all").say("open src/auth/handler.ts and fix login")
+    world.file("some").say("fix login in src/auth/other.ts")
+    world.index()
+    hits = Search(world.paths).find("src/auth/handler.ts fix login").hits
+    assert [hit.source_session_id for hit in hits] == ["all"]
+
+
+def test_the_hits_of_a_session_stay_together_and_the_best_session_comes_first(
+    world: World,
+) -> None:
+    world.file("once").say("the pump was stuck")
+    often = world.file("often")
+    for number in range(6):
+        often.say(f"the pump is stuck again {number}")
+    world.file("never").say("something else")
+    world.index()
+    hits = Search(world.paths).find("pump stuck", limit=5).hits
+    sessions = [hit.source_session_id for hit in hits]
+    assert sessions == ["often"] * 4 + ["once"]
+    assert len(Search(world.paths).find("pump stuck", limit=None).hits) == 7
 
 
 def test_the_better_match_comes_first(world: World) -> None:
@@ -136,7 +173,7 @@ def test_matches_are_counted_and_sorted_by_date_without_a_limit(world: World) ->
     for number in range(30):
         file.say("pear " * (30 - number) + str(number))
     world.index()
-    search = Search(world.places)
+    search = Search(world.paths)
     assert search.total("pear") == 30
     assert search.total("pear plum", has_all_words=False) == 30
     assert len(search.find("pear", limit=None).hits) == 30
@@ -150,14 +187,14 @@ def test_the_messages_around_a_hit_are_read_from_the_full_text(world: World) -> 
         file.say(f"message {number}")
     world.file("other").say("message 3 of another session")
     world.index()
-    search = Search(world.places)
+    search = Search(world.paths)
     (hit,) = search.find('"message 3" -another').hits
     assert [passage.text for passage in search.around(hit, 2)] == [
         *("message 1", "message 2", "message 4", "message 5"),
     ]
 
 
-def test_only_the_chosen_fields_are_searchable_and_changing_them_makes_the_texts_anew(
+def test_only_the_chosen_fields_are_searchable_and_changing_them_rebuilds_the_texts(
     world: World, monkeypatch
 ) -> None:
     world.file().say("pear").think("plum").run("ls quince")
@@ -202,7 +239,7 @@ def test_an_emoji_is_shown_where_it_is_and_finds_no_other(world: World) -> None:
 def test_an_open_search_sees_new_texts_after_a_reload(world: World) -> None:
     file = world.file().say("pear")
     world.index()
-    search = Search(world.places)
+    search = Search(world.paths)
     file.say("plum")
     world.index()
     search.reload()

@@ -15,7 +15,7 @@ from tests.memory_world import START, World
 
 
 def ask(world: World, question: Any, *arguments: Any) -> Any:
-    with database.reading(world.places) as connection:
+    with database.reading(world.paths) as connection:
         return question(connection, *arguments)
 
 
@@ -41,7 +41,7 @@ def test_tools_and_commands_are_counted(world: World) -> None:
         {"tool_name": "Bash", "count": 4, "sessions": 1},
         {"tool_name": "Read", "count": 1, "sessions": 1},
     ]
-    assert ask(world, statistics.bash, Scope()) == [
+    assert ask(world, statistics.bash_commands, Scope()) == [
         {"bash_base": "git", "bash_sub": "commit", "count": 2, "compound": 1},
         {"bash_base": "kubectl", "bash_sub": "get", "count": 1, "compound": 0},
         {"bash_base": "ls", "bash_sub": None, "count": 1, "compound": 0},
@@ -76,7 +76,7 @@ def test_a_copied_history_is_counted_once_by_everything(world: World) -> None:
     assert (overview["sessions"], overview["messages"], overview["tool_calls"]) == (3, 7, 3)
     assert (overview["copied_messages"], overview["copied_tool_calls"]) == (3, 1)
     assert sum(row["count"] for row in ask(world, statistics.tools, Scope())) == 3
-    assert sum(row["count"] for row in ask(world, statistics.bash, Scope())) == 3
+    assert sum(row["count"] for row in ask(world, statistics.bash_commands, Scope())) == 3
     assert sum(row.count for row in ask(world, statistics.commands, Scope())) == 3
     assert [row["messages"] for row in ask(world, statistics.projects, Scope())] == [7]
     assert sum(row["messages"] for row in ask(world, statistics.activity, Scope())) == 7
@@ -91,7 +91,7 @@ def test_index_list_stats_and_doctor_agree(world: World) -> None:
     world.file("half").raw(b'{"type":"us')
     result = world.index()
     overview = ask(world, statistics.overview, Scope())
-    state = health(world.places, START + timedelta(days=1))
+    state = health(world.paths, START + timedelta(days=1))
     assert len(world.sessions()) == overview["sessions"] == state.sessions == 2
     assert result.messages == overview["messages"] == state.messages == 4
     assert result.tool_calls == overview["tool_calls"] == 1

@@ -11,7 +11,15 @@ import pytest
 
 from navi.live.agents.driver import Driver
 from navi.live.runtime.app import running
-from navi.live.runtime.settings import AutomationSettings, Settings, TurnSettings
+from navi.live.runtime.settings import (
+    AgentSettings,
+    AutomationSettings,
+    BudgetSettings,
+    NotificationSettings,
+    RecallSettings,
+    Settings,
+    TurnSettings,
+)
 from tests.hand_clock import HandClock
 from tests.live_world import NOW, Start, World
 
@@ -34,10 +42,18 @@ def start(database_url: str, tmp_path: Path, clock: HandClock) -> Start:
     async def starting(
         automations: AutomationSettings | None = None,
         drivers: Mapping[str, Driver] | None = None,
+        notifications: NotificationSettings | None = None,
+        recalls: Mapping[str, Any] | None = None,
+        budgets: Mapping[str, Any] | None = None,
         **turns: Any,
     ) -> AsyncIterator[World]:
         settings = Settings(
-            turns=TurnSettings(**turns), automations=automations or AutomationSettings()
+            turns=TurnSettings(**turns),
+            automations=automations or AutomationSettings(),
+            notifications=notifications or NotificationSettings(),
+            agent=AgentSettings(model="scripted"),
+            recalls=RecallSettings(**(recalls or {})),
+            budgets=BudgetSettings(**(budgets or {})),
         )
         async with running(settings, database_url, "token", clock=clock, drivers=drivers) as navi:
             yield World(navi, tmp_path, clock)

@@ -43,7 +43,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
     """Its runs, newest first, once they have ended and their delivery is decided."""
 
     async def have_ended() -> bool:
-        runs = await world.navi.automations.runs(LOCAL, automation_id)
+        runs = await world.navi.automations.list_runs(LOCAL, automation_id)
         is_open = any(run.state in (RunState.QUEUED, RunState.RUNNING) for run in runs)
         return len(runs) >= count and not is_open
 
@@ -51,7 +51,7 @@ async def settled(world: World, automation_id: str, count: int = 1) -> list[Run]
     # The end of a turn is in the store a moment before the services hear of it.
     world.navi.answer_posting.wake()
     await world.navi.answer_posting.wait_until_idle()
-    return await world.navi.automations.runs(LOCAL, automation_id)
+    return await world.navi.automations.list_runs(LOCAL, automation_id)
 
 
 async def looked(world: World, automation_id: str) -> None:
@@ -120,7 +120,7 @@ async def test_an_older_job_runs_apart_and_its_answer_goes_where_it_says(
         {"message": "[[say: news]]", "deliver": False},
     ],
 )
-async def test_what_is_not_worth_it_or_not_wanted_stays_apart(
+async def test_an_answer_that_is_not_worth_reading_or_not_requested_is_not_posted(
     start: Start, payload: dict[str, Any]
 ) -> None:
     async with start() as world:
@@ -132,7 +132,7 @@ async def test_what_is_not_worth_it_or_not_wanted_stays_apart(
         assert await contents(world, session) == []
 
 
-async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
+async def test_an_answer_that_cannot_be_delivered_is_recorded_with_the_reason(
     start: Start,
 ) -> None:
     async with start() as world:
@@ -150,7 +150,7 @@ async def test_an_answer_that_can_not_be_delivered_is_on_record_with_the_reason(
         assert newest.delivery is Delivery.DELIVERED
 
 
-async def test_the_first_of_several_failures_is_told_where_the_answers_go(start: Start) -> None:
+async def test_the_first_of_several_failures_is_reported_where_the_answers_go(start: Start) -> None:
     async with start() as world:
         session = await world.session()
         script = "[[say: half]] [[fail: no such file]]"
@@ -184,7 +184,7 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
         await world.forward(hours=1)
 
         async def is_pending() -> bool:
-            runs = await world.navi.automations.runs(LOCAL, job)
+            runs = await world.navi.automations.list_runs(LOCAL, job)
             return [run.delivery for run in runs] == [Delivery.PENDING]
 
         await world.until(is_pending)
@@ -196,7 +196,7 @@ async def test_an_answer_that_nobody_decided_about_is_delivered_once_by_the_next
         assert await contents(first, session) == [("assistant", "news")]
 
 
-async def test_the_session_of_such_a_job_can_not_be_ended_or_deleted_by_itself(
+async def test_such_a_jobs_session_cannot_be_ended_or_deleted_on_its_own(
     start: Start,
 ) -> None:
     """Otherwise it would stay due forever, with nowhere to run."""
@@ -309,7 +309,7 @@ async def test_such_jobs_never_keep_a_session_from_being_deleted(start: Start) -
         await world.navi.sessions.remove(LOCAL, session.id)
 
 
-async def test_in_doubt_a_person_is_told() -> None:
+async def test_if_in_doubt_a_person_is_notified() -> None:
     async def yes(task: str, answer: str) -> bool:
         return True
 
@@ -343,12 +343,12 @@ async def test_a_heartbeat_without_tasks_stays_silent_and_costs_no_turn(
         session = await world.session()
         await world.forward(minutes=30)
         await looked(world, "heartbeat")
-        assert await world.navi.automations.runs(LOCAL, "heartbeat") == []
+        assert await world.navi.automations.list_runs(LOCAL, "heartbeat") == []
         assert await world.navi.sessions.messages(LOCAL, "cron:heartbeat", -1) == []
         assert await contents(world, session) == []
 
 
-async def test_what_a_heartbeat_finds_is_told_in_the_session_last_used(start: Start) -> None:
+async def test_what_a_heartbeat_finds_is_posted_in_the_session_last_used(start: Start) -> None:
     write_heartbeat("# Open\n- is the disk full? [[say: the disk is full]]")
     async with start(automations=HEARTBEAT) as world:
         last, other = await world.session(), await world.session()
@@ -448,5 +448,5 @@ async def test_a_day_without_words_has_no_dream(start: Start) -> None:
         session = await world.session()
         await to_the_night(world)
         await looked(world, "dream")
-        assert await world.navi.automations.runs(LOCAL, "dream") == []
+        assert await world.navi.automations.list_runs(LOCAL, "dream") == []
         assert await contents(world, session) == []

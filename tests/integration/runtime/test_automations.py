@@ -46,7 +46,7 @@ async def now_of(world: World, automation: Automation) -> Automation:
 
 
 async def runs(world: World, automation: Automation) -> list[tuple[str, int]]:
-    listed = await world.navi.automations.runs(LOCAL, automation.id)
+    listed = await world.navi.automations.list_runs(LOCAL, automation.id)
     return [(run.state.value, run.missed_count) for run in listed]
 
 
@@ -66,7 +66,7 @@ async def test_a_run_is_a_turn_of_its_session(world: World) -> None:
 
     assert await world.outcomes(session, 1) == ["ok"]
     trigger, answer = await world.messages(session)
-    [run] = await world.navi.automations.runs(LOCAL, automation.id)
+    [run] = await world.navi.automations.list_runs(LOCAL, automation.id)
 
     assert trigger.role == "user"
     assert trigger.content == f"Scheduled automation triggered: monitor\n\n{TASK}"
@@ -94,7 +94,7 @@ async def test_the_raw_prompt_is_not_in_the_transcript(world: World) -> None:
     automation = await add(world, session)
     await world.forward(hours=1)
     await world.ended(session)
-    [run] = await world.navi.automations.runs(LOCAL, automation.id)
+    [run] = await world.navi.automations.list_runs(LOCAL, automation.id)
     assert run.rendered_prompt is not None
     assert "Nobody is waiting at the keyboard" in run.rendered_prompt
     for message in await world.messages(session):
@@ -116,13 +116,13 @@ async def test_its_state_is_the_outcome_of_the_turn_and_only_after_it(world: Wor
     assert (await now_of(world, automation)).last_status == "cancelled"
 
 
-async def test_a_failing_turn_is_recorded_whole_and_told_shortly(world: World) -> None:
+async def test_a_failing_turn_is_recorded_in_full_and_reported_briefly(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message="[[say: looking]] [[fail: no such file]]")
     await world.forward(hours=1)
 
     assert await world.outcomes(session, 1) == ["error"]
-    [run] = await world.navi.automations.runs(LOCAL, automation.id)
+    [run] = await world.navi.automations.list_runs(LOCAL, automation.id)
     assert run.state is RunState.FAILED
     assert run.error is not None
     assert "Traceback" in run.error
@@ -149,7 +149,7 @@ class Silent(Driver):
         pass
 
 
-async def test_an_empty_result_closes_visibly(start: Start) -> None:
+async def test_an_empty_result_ends_visibly(start: Start) -> None:
     async with start(drivers={"scripted": Silent()}) as world:
         session = await world.session()
         await add(world, session)
@@ -209,12 +209,12 @@ async def test_removing_it_while_a_run_waits_cancels_the_run(world: World) -> No
     await world.started(session)
     await world.forward(hours=1)
     assert await runs(world, automation) == [("queued", 0)]
-    [run] = await world.navi.automations.runs(LOCAL, automation.id)
+    [run] = await world.navi.automations.list_runs(LOCAL, automation.id)
 
     await world.navi.automations.remove(LOCAL, automation.id)
 
     assert await world.navi.sessions.queue(LOCAL, session.id) == []
-    assert (await world.navi.automations.run(LOCAL, run.id)).state is RunState.CANCELLED
+    assert (await world.navi.automations.get_run(LOCAL, run.id)).state is RunState.CANCELLED
     with pytest.raises(AutomationNotFound):
         await now_of(world, automation)
     await world.navi.sessions.stop(LOCAL, session.id)
@@ -280,7 +280,7 @@ async def test_deleting_its_session_is_blocked_until_confirmed(world: World) -> 
     await world.forward(hours=2)
 
 
-async def test_system_automations_never_block_and_can_not_be_changed(world: World) -> None:
+async def test_system_automations_never_block_and_cannot_be_changed(world: World) -> None:
     session = await world.session()
     await world.navi.sessions.remove(LOCAL, session.id)
     listed = {each.id: each for each in await world.navi.automations.list_automations(LOCAL)}
@@ -301,7 +301,7 @@ async def test_an_ended_session_ends_its_automations(world: World) -> None:
     assert (ended.enabled, ended.ended, ended.next_run_at) == (False, "session_ended", None)
 
 
-async def test_at_fires_once_also_after_a_restart(start: Start) -> None:
+async def test_at_fires_once_even_after_a_restart(start: Start) -> None:
     async with start() as first:
         session = await first.session()
         automation = await add(first, session, at="1h")
@@ -336,7 +336,7 @@ async def test_listing_while_it_runs_does_not_make_it_run_twice(world: World) ->
         ("all", [("turn_completed", 0)] * 5),
     ],
 )
-async def test_what_was_missed_while_nobody_was_there_is_caught_up_as_wished(
+async def test_what_was_missed_while_no_server_ran_is_caught_up_as_configured(
     start: Start, catch_up: str, states: list[tuple[str, int]]
 ) -> None:
     async with start() as world:
@@ -351,13 +351,13 @@ async def test_what_was_missed_while_nobody_was_there_is_caught_up_as_wished(
         assert current.missed_count == sum(missed for _, missed in states)
     if catch_up == "once":
         [run] = await _runs_of(start, automation)
-        assert "Missed before, not run: 4" in str(run.rendered_prompt)
+        assert "Earlier occurrences that were missed: 4" in str(run.rendered_prompt)
         assert "(10 minutes late)" in str(run.rendered_prompt)
 
 
 async def _runs_of(start: Start, automation: Automation) -> list[Any]:
     async with start() as world:
-        return await world.navi.automations.runs(LOCAL, automation.id)
+        return await world.navi.automations.list_runs(LOCAL, automation.id)
 
 
 async def test_it_never_overlaps_with_itself(world: World) -> None:
@@ -370,7 +370,7 @@ async def test_it_never_overlaps_with_itself(world: World) -> None:
     assert await runs(world, automation) == [("running", 2)]
 
 
-async def test_only_runs_that_ran_count_towards_its_last(world: World) -> None:
+async def test_missed_runs_do_not_count_as_its_last_run(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG, max_runs=2)
     await world.forward(hours=1)
@@ -386,7 +386,7 @@ async def test_only_runs_that_ran_count_towards_its_last(world: World) -> None:
     assert (await now_of(world, automation)).ended == "done"
 
 
-async def test_where_all_are_wanted_the_next_run_waits_for_the_one_before(world: World) -> None:
+async def test_when_all_are_caught_up_each_run_waits_for_the_one_before(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, message=LONG, catch_up="all")
     await world.forward(hours=1)
@@ -442,7 +442,7 @@ async def test_a_run_that_takes_too_long_is_ended(world: World) -> None:
     await world.forward(hours=1)
     assert await world.outcomes(session, 1) == ["error"]
     assert (await world.messages(session))[-1].content == (
-        "(failed: the turn took longer than 1 seconds and was ended)"
+        "(failed: the turn took longer than 1 s and was ended)"
     )
     assert (await now_of(world, automation)).last_status == "error"
 
@@ -458,7 +458,7 @@ async def test_only_the_last_runs_stay_on_record(start: Start) -> None:
         assert (await now_of(world, automation)).run_count == 4
 
 
-async def test_what_one_process_adds_another_fires(start: Start) -> None:
+async def test_an_automation_that_one_process_adds_may_fire_in_another(start: Start) -> None:
     async with start() as one:
         session = await one.session()
         automation = await add(one, session, at="1h")
@@ -508,7 +508,7 @@ async def test_an_agent_sees_times_in_the_zone_of_the_schedule_or_in_the_one_tha
         {"expires_at": "30m"},
     ],
 )
-async def test_what_makes_no_sense_is_refused_with_a_hint_and_nothing_stored(
+async def test_an_invalid_automation_is_refused_with_a_hint_and_not_stored(
     world: World, fields: dict[str, Any]
 ) -> None:
     session = await world.session()
@@ -518,7 +518,7 @@ async def test_what_makes_no_sense_is_refused_with_a_hint_and_nothing_stored(
     assert await world.navi.automations.list_automations(LOCAL, session.id) == []
 
 
-async def test_automations_of_others_can_not_be_seen_or_touched(world: World) -> None:
+async def test_other_users_automations_cannot_be_seen_or_touched(world: World) -> None:
     session = await world.session()
     automation = await add(world, session)
     stranger = User("eve", Role.USER, datetime(2026, 1, 1, tzinfo=UTC))
@@ -562,7 +562,7 @@ async def test_the_run_reads_what_was_said_and_the_next_turn_sees_the_run(start:
         assert prompt == "and now?"
 
 
-async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(world: World) -> None:
+async def test_an_occurrence_runs_once_even_if_the_clock_is_set_back(world: World) -> None:
     session = await world.session()
     automation = await add(world, session, cron_expr="0 * * * *", tz="UTC")
     assert automation.next_run_at is not None
@@ -579,7 +579,7 @@ async def test_an_occurrence_has_its_run_once_though_the_clock_is_set_back(world
     assert await runs(world, automation) == [("turn_completed", 0)]
 
 
-async def test_one_that_can_not_be_planned_is_switched_off_and_the_others_run(
+async def test_an_automation_that_cannot_be_planned_is_switched_off_and_the_others_run(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await world.session()
@@ -612,7 +612,9 @@ async def test_a_new_schedule_makes_one_that_has_ended_wait_again(world: World) 
     await until_state(world, once, "turn_completed", "turn_completed")
 
 
-async def test_one_that_a_person_paused_stays_paused_with_a_new_schedule(world: World) -> None:
+async def test_an_automation_that_a_person_paused_stays_paused_with_a_new_schedule(
+    world: World,
+) -> None:
     paused = await add(world, await world.session())
     change = world.navi.automations.change
     await change(LOCAL, paused.id, AutomationChange(enabled=False))
@@ -620,7 +622,9 @@ async def test_one_that_a_person_paused_stays_paused_with_a_new_schedule(world: 
     assert (changed.enabled, changed.next_run_at) == (False, None)
 
 
-async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(world: World) -> None:
+async def test_an_automation_that_has_run_for_the_last_time_is_not_silently_revived(
+    world: World,
+) -> None:
     last = await add(world, await world.session(), max_runs=1)
     await world.forward(hours=1)
     await until_state(world, last, "turn_completed")
@@ -632,7 +636,7 @@ async def test_one_that_has_run_its_last_time_is_not_revived_in_silence(world: W
     assert revived.next_run_at is not None
 
 
-async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(world: World) -> None:
+async def test_what_is_not_a_new_time_leaves_the_next_run_where_it_is(world: World) -> None:
     session = await world.session()
     hourly = await add(world, session)
     once = await add(world, session, at="2h")
@@ -654,7 +658,9 @@ async def test_what_is_no_new_time_leaves_the_next_run_where_it_is(world: World)
 
 
 @pytest.mark.parametrize("ending", ["name", "message", "same time"])
-async def test_one_that_is_over_can_be_renamed_and_reworded(world: World, ending: str) -> None:
+async def test_an_automation_that_has_ended_can_be_renamed_and_reworded(
+    world: World, ending: str
+) -> None:
     once = await add(world, await world.session(), at="now")
     assert isinstance(once.schedule, At)
     await until_state(world, once, "turn_completed")
@@ -679,13 +685,13 @@ async def test_a_time_that_has_passed_is_sent_again_in_the_zone_of_a_form(world:
     assert (changed.name, changed.enabled, changed.ended) == ("x", False, "done")
 
 
-async def test_the_runs_of_a_removed_one_are_only_its_owners(world: World) -> None:
+async def test_only_its_owner_sees_the_runs_of_a_removed_automation(world: World) -> None:
     once = await add(world, await world.session(), at="now")
     await until_state(world, once, "turn_completed")
     await world.navi.automations.remove(LOCAL, once.id)
-    assert len(await world.navi.automations.runs(LOCAL, once.id)) == 1
+    assert len(await world.navi.automations.list_runs(LOCAL, once.id)) == 1
     stranger = User("eve", Role.USER, LOCAL.created_at)
     with pytest.raises(NotYours):
-        await world.navi.automations.runs(stranger, once.id)
+        await world.navi.automations.list_runs(stranger, once.id)
     with pytest.raises(AutomationNotFound):
-        await world.navi.automations.runs(LOCAL, "nobody")
+        await world.navi.automations.list_runs(LOCAL, "nobody")

@@ -12,6 +12,7 @@ from navi.base.time_expressions import describe_moment
 from navi.live.model.scheduling.recall import NoPendingRecall, RecallAlreadyPending
 from navi.live.model.scheduling.recall_request import RecallRequest
 from navi.live.model.session import Session
+from navi.live.model.usage_limit import RetryPolicy
 from navi.live.model.validation import validate
 from tests.live_world import LOCAL, LONG, Start, World, counting
 
@@ -142,7 +143,7 @@ async def test_a_message_during_a_recall_is_queued_and_answered_after_it(world: 
     assert [m.content for m in await world.messages(session)][1::2] == ["(stopped)", "ok: hello"]
 
 
-async def test_a_recurring_recall_keeps_its_beat_and_can_be_skipped_and_cancelled(
+async def test_a_recurring_recall_keeps_its_times_and_can_be_skipped_and_cancelled(
     world: World,
 ) -> None:
     session = await world.session()
@@ -208,7 +209,7 @@ async def test_an_agent_schedules_lists_and_cancels_by_its_tools(world: World) -
     results = [c for m in await world.messages(session) for c in m.tool_calls]
     scheduled, listed, cancelled, refused = results
     assert "in 30 min" in (scheduled.result or "")
-    assert "note to a person" in (scheduled.result or "")
+    assert "too vague to act on" in (scheduled.result or "")
     assert "pending recurring, in 30 min" in (listed.result or "")
     assert not cancelled.is_error
     assert refused.is_error
@@ -276,7 +277,8 @@ async def test_a_recall_that_met_a_usage_limit_stays_pending_until_it_resets(sta
 
         assert await statuses(world, session) == [("pending", "limit")]
         pending = await world.navi.recalls.pending(LOCAL, session.id)
-        assert pending.trigger_at - world.clock.now() == timedelta(minutes=90)
+        margin = RetryPolicy().margin
+        assert pending.trigger_at - world.clock.now() == timedelta(minutes=90) + margin
     world.clock.move(hours=2)
     async with start() as world:
         assert await world.outcomes(session, 2) == ["limit", "limit"]

@@ -97,7 +97,7 @@ async def world(start_timed: StartTimed) -> AsyncIterator[World]:
 # The plan.
 
 
-async def test_delivery_triggered_start(world: World) -> None:
+async def test_the_timer_starts_when_the_message_is_delivered(world: World) -> None:
     session = await world.session()
     await world.send(session)
     await world.started(session)
@@ -113,7 +113,7 @@ async def test_delivery_triggered_start(world: World) -> None:
     assert await world.nudges(session) == [SOFT]
 
 
-async def test_immediate_start_when_idle(world: World) -> None:
+async def test_an_idle_session_starts_the_timer_at_once(world: World) -> None:
     session = await world.session()
     assert (await world.send(session, remind_soft_threshold=10)).delivered
     await world.forward(9)
@@ -122,7 +122,7 @@ async def test_immediate_start_when_idle(world: World) -> None:
     assert await world.nudges(session) == [SOFT]
 
 
-async def test_basic_remind_lifecycle(world: World) -> None:
+async def test_a_silent_agent_is_nudged_softly_then_interrupted(world: World) -> None:
     session = await world.working()
 
     await world.forward(10)
@@ -140,7 +140,7 @@ async def test_basic_remind_lifecycle(world: World) -> None:
     assert await world.waiting(session) == []
 
 
-async def test_status_reset(world: World) -> None:
+async def test_a_report_restarts_the_timer(world: World) -> None:
     session = await world.working()
     await world.forward(5)
     await world.navi.messages.report(LOCAL, session.id, "working on it")
@@ -150,7 +150,7 @@ async def test_status_reset(world: World) -> None:
     assert await world.nudges(session) == [SOFT]
 
 
-async def test_idle_cancels_remind(world: World) -> None:
+async def test_the_end_of_the_turn_ends_the_reminder(world: World) -> None:
     session = await world.session()
     await world.send(session, "[[say: done]]", remind_soft_threshold=10)
     await world.ended(session)
@@ -159,7 +159,7 @@ async def test_idle_cancels_remind(world: World) -> None:
     assert await world.nudges(session) == []
 
 
-async def test_clear_cancels_remind(world: World) -> None:
+async def test_clearing_the_session_ends_the_reminder(world: World) -> None:
     session = await world.working()
     await world.navi.sessions.clear(LOCAL, session.id)
     await world.forward(1000)
@@ -167,7 +167,7 @@ async def test_clear_cancels_remind(world: World) -> None:
 
 
 @pytest.mark.parametrize("end", ["kill", "remove"])
-async def test_kill_cancels_remind(world: World, end: str) -> None:
+async def test_killing_the_session_ends_the_reminder(world: World, end: str) -> None:
     session = await world.working()
     await world.navi.reminders.schedule(LOCAL, session.id, 5, "once")
     await getattr(world.navi.sessions, end)(LOCAL, session.id)
@@ -175,7 +175,7 @@ async def test_kill_cancels_remind(world: World, end: str) -> None:
     assert await world.nudges(session) == []
 
 
-async def test_manual_stop(world: World) -> None:
+async def test_a_stopped_reminder_never_comes(world: World) -> None:
     session = await world.working()
     await world.forward(5)
     await world.navi.reminders.stop(LOCAL, session.id)
@@ -185,7 +185,7 @@ async def test_manual_stop(world: World) -> None:
         await world.navi.reminders.stop(LOCAL, session.id)
 
 
-async def test_replacement_policy(world: World) -> None:
+async def test_a_new_reminder_replaces_the_old_one(world: World) -> None:
     session = await world.working(remind=10)
     await world.forward(5)
     await world.send(session, LONG, remind_soft_threshold=60, delivery_mode=DeliveryMode.URGENT)
@@ -196,7 +196,7 @@ async def test_replacement_policy(world: World) -> None:
     assert await world.nudges(session) == [SOFT]
 
 
-async def test_config_override(start_timed: StartTimed) -> None:
+async def test_a_messages_threshold_overrides_the_settings(start_timed: StartTimed) -> None:
     async with start_timed(soft_threshold_seconds=180, hard_gap_seconds=120) as world:
         session = await world.working(remind=120)
         usual = await world.session()
@@ -214,7 +214,7 @@ async def test_config_override(start_timed: StartTimed) -> None:
         assert await world.nudges(usual) == [SOFT, HARD]
 
 
-async def test_crash_recovery_active_registration(start_timed: StartTimed) -> None:
+async def test_a_reminder_survives_a_restart(start_timed: StartTimed) -> None:
     async with start_timed() as world:
         session = await world.session()
         await world.send(session, "[[say: begun]] [[sleep: 600]]", remind_soft_threshold=30)
@@ -242,7 +242,7 @@ async def test_crash_recovery_queued_message_with_remind_intent(start_timed: Sta
         assert await world.nudges(session) == [SOFT]
 
 
-async def test_one_shot_remind_works(world: World) -> None:
+async def test_a_one_off_reminder_arrives_once(world: World) -> None:
     session = await world.session()
     await world.send(session)
     await world.started(session)
@@ -308,7 +308,7 @@ async def test_a_hook_after_a_tool_is_answered_with_the_soft_nudge(
     report = {"event": "PostToolUse", "emitted_at": emitted_at, "tool_use_id": "call", **changes}
 
     news = hook_report(session_id="its-name", **report)
-    reached = await world.navi.terminals.nudges(Caller(LOCAL), news)
+    reached = await world.navi.terminals.take_nudges(Caller(LOCAL), news)
 
     assert reached == ([SOFT_TEXT] if is_reached else [])
     assert await world.waiting(session) == ([] if is_reached else [SOFT_TEXT])
@@ -320,7 +320,7 @@ async def test_nobody_takes_the_nudges_of_another_user(world: World) -> None:
     stranger = Caller(User("stranger", Role.ADMIN, NOW))
     news = hook_report("PostToolUse", "its-name", NOW, tool_use_id="call")
     with pytest.raises(NotAllowed):
-        await world.navi.terminals.nudges(stranger, news)
+        await world.navi.terminals.take_nudges(stranger, news)
 
 
 async def test_work_that_a_hard_nudge_interrupts_stays_in_the_agents_history(world: World) -> None:
@@ -425,7 +425,7 @@ async def test_nothing_is_injected_during_compaction_and_a_full_period_follows(
 
     await world.hook(session, "PostToolUse")
     await world.forward(9)
-    # The one-time reminder is long overdue; the timer has restarted.
+    # The one-off reminder is long overdue; the timer has restarted.
     assert await world.nudges(session) == [("urgent", f"[sm remind] {LONG}")]
     await world.forward(1)
     assert SOFT in await world.nudges(session)

@@ -86,7 +86,7 @@ async def test_a_user_alone_uses_all_slots(start: Start) -> None:
         await fill(world, BOB, turns=6, recalls=3)
 
 
-async def test_whoever_runs_the_fewest_turns_gets_the_next_free_slot(start: Start) -> None:
+async def test_the_user_who_runs_the_fewest_turns_gets_the_next_free_slot(start: Start) -> None:
     async with start(max_concurrent=5, always_per_user=1) as world:
         running = [await session_of(world, BOB) for _ in range(5)]
         for session in running:
@@ -113,7 +113,7 @@ async def test_an_admins_message_begins_in_a_slot_of_the_sessions_user(start: St
         assert await world.outcomes(session, 1) == ["ok"]
 
 
-def test_a_slot_beyond_the_shared_ones_is_given_only_to_whoever_has_none() -> None:
+def test_a_slot_beyond_the_shared_ones_goes_only_to_a_user_who_has_none() -> None:
     all_slots = TurnSlots(Pool(3, 1), {Origin.RECALL: Pool(1, 1)})
     for number in range(3):
         assert Origin.USER in all_slots.reserve(f"bob {number}", "bob", [Origin.USER])
@@ -132,7 +132,7 @@ def test_a_slot_beyond_the_shared_ones_is_given_only_to_whoever_has_none() -> No
 
 
 def test_a_user_never_runs_more_turns_than_there_are_slots() -> None:
-    one_slot = TurnSlots(Pool(1, per_user=4), {})
+    one_slot = TurnSlots(Pool(1, always_per_user=4), {})
     assert one_slot.reserve("bob 1", "bob", [Origin.USER])
     assert not one_slot.reserve("bob 2", "bob", [Origin.USER])
     assert one_slot.reserve("ada 1", "ada", [Origin.USER])

@@ -189,15 +189,16 @@ async def test_a_turn_that_was_refused_a_call_keeps_its_answer_and_shows_the_cal
         assert (answer.content, answer.metadata["outcome"]) == ("I could not build it.", "denied")
 
 
-async def test_an_endless_agent_ends_at_the_iteration_limit(world: World) -> None:
-    session = await world.session()
-    await world.say(session, "[[loop]]")
+async def test_an_endless_agent_ends_at_the_iteration_limit(start: Start) -> None:
+    async with start(budgets={"repeated_calls": 0}) as world:
+        session = await world.session()
+        await world.say(session, "[[loop]]")
 
-    frames = await world.ended(session)
+        frames = await world.ended(session)
 
-    assert frames[-2]["outcome"] == "max_iterations"
-    assert len([frame for frame in frames if frame["type"] == "tool_call"]) == 25
-    assert "25 steps" in (await world.messages(session))[-1].content
+        assert frames[-2]["outcome"] == "max_iterations"
+        assert len([frame for frame in frames if frame["type"] == "tool_call"]) == 25
+        assert "25 steps" in (await world.messages(session))[-1].content
 
 
 async def test_a_process_runs_only_so_many_turns_at_once(start: Start) -> None:

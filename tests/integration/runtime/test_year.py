@@ -1,6 +1,6 @@
 """A year of recalls in virtual time, on the real scheduler and a real store.
 
-What fires, and when, is compared with plain arithmetic on the planned beats.
+What fires, and when, is compared with plain arithmetic on the planned occurrences.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Machine:
                 # The end of a turn wakes the scheduler.
                 next_at = await self.scheduler.claim_due()
             if self.now >= outage:
-                # The first outage is long enough for beats to be missed.
+                # The first outage is long enough for occurrences to be missed.
                 hours = self.chance.uniform(0, 200) if self.restarts else 1_500
                 await self.restart_after(timedelta(hours=hours))
                 outage = self.now + timedelta(days=self.chance.uniform(5, 40))
@@ -110,7 +110,7 @@ class Machine:
         await self.work()
 
     async def work(self) -> bool:
-        """Run the turns of all waiting inputs. Some take so long that beats pass meanwhile."""
+        """Run the turns of all waiting inputs. Some take so long that occurrences pass."""
         waiting = await self.store.transact(lanes.ready, self.now, 2_000)
         ready = [each.session_id for each in waiting]
         for ran, ended_at in await self.store.transact(self.run_turns, ready):
@@ -180,12 +180,12 @@ def create(connection: Connection, recall: Recall, zone: str | None = None) -> R
     return recalls.schedule(connection, recall)
 
 
-def beat_after(before: Fire, interval: timedelta) -> datetime:
-    """The first beat of the grid after the turn before it ended."""
-    beat = before.due_at
-    while beat <= before.ended_at:
-        beat += interval
-    return beat
+def occurrence_after(before: Fire, interval: timedelta) -> datetime:
+    """The first occurrence of the grid after the turn before it ended."""
+    occurrence = before.due_at
+    while occurrence <= before.ended_at:
+        occurrence += interval
+    return occurrence
 
 
 async def play(url: str, count: int) -> Machine:
@@ -209,14 +209,14 @@ async def play(url: str, count: int) -> Machine:
         mornings.append((recall.session_id, zone))
     await machine.live_until(END)
     for recall in recurring:
-        await check_beats(machine, recall)
+        await check_occurrences(machine, recall)
     for session_id, zone in mornings:
         await check_mornings(machine, session_id, ZoneInfo(zone))
     await machine.store.close()
     return machine
 
 
-async def check_beats(machine: Machine, recall: Recall) -> None:
+async def check_occurrences(machine: Machine, recall: Recall) -> None:
     interval = timedelta(seconds=recall.interval_seconds or 0)
     fires = machine.fires[recall.id]
     assert fires[0].due_at == recall.due_at
@@ -224,11 +224,11 @@ async def check_beats(machine: Machine, recall: Recall) -> None:
         assert fire.fired_at >= fire.due_at
         assert fire.missed == (fire.fired_at - fire.due_at) // interval
     for before, fire in pairwise(fires):
-        assert fire.due_at == beat_after(before, interval)
+        assert fire.due_at == occurrence_after(before, interval)
     (kept,) = await machine.store.transact(recalls.list_recalls, recall.session_id)
     assert kept.status is RecallStatus.PENDING
     assert kept.missed_count == sum((fire.ended_at - fire.due_at) // interval for fire in fires)
-    assert kept.due_at == beat_after(fires[-1], interval) > machine.now
+    assert kept.due_at == occurrence_after(fires[-1], interval) > machine.now
 
 
 async def check_mornings(machine: Machine, session_id: str, zone: ZoneInfo) -> None:
@@ -253,7 +253,9 @@ def sleep_as_long_as_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(due_loop, "LONGEST_SLEEP", END - START)
 
 
-async def test_a_year_of_a_thousand_recurring_recalls_keeps_every_beat(tmp_path: Path) -> None:
+async def test_a_year_of_a_thousand_recurring_recalls_keeps_every_occurrence(
+    tmp_path: Path,
+) -> None:
     machine = await play(sqlite_url(tmp_path / "navi.sqlite3"), 1_000)
 
     fires = [fire for fires in machine.fires.values() for fire in fires]

@@ -81,7 +81,7 @@ class Kept:
 class Open:
     """A turn that takes its time."""
 
-    turn: turns.Begun
+    turn: turns.TurnStart
     end_at: datetime
     event_count: int
 
@@ -205,7 +205,7 @@ class Machine:
             )
             self.run_of(each.turn).ended_at = self.now
 
-    def run_of(self, begun: turns.Begun) -> Kept:
+    def run_of(self, begun: turns.TurnStart) -> Kept:
         trigger = begun.turn.input
         return self.runs[trigger.metadata["automation_id"]][trigger.id]
 
@@ -235,7 +235,7 @@ def automation(
 
 
 def planned(total: int, chance: random.Random) -> list[Automation]:
-    """A third each of instants, beats and expressions; some with limits, a fifth unbound."""
+    """A third each of instants, intervals and expressions; some with limits, a fifth unbound."""
     schedules: list[Schedule] = []
     shapes = [
         Cron(shape.format(days), zone)
@@ -289,10 +289,10 @@ def occurrences(schedule: Schedule) -> list[datetime]:
             return [at]
         case Every(seconds, anchor):
             endless = (anchor + number * timedelta(seconds=seconds) for number in count(1))
-            beats = []
-            while (beat := next(endless)) < HORIZON:
-                beats.append(beat)
-            return beats
+            occurrences = []
+            while (occurrence := next(endless)) < HORIZON:
+                occurrences.append(occurrence)
+            return occurrences
         case Cron(expr, zone):
             pattern = Pattern.of(expr)
             by = _by_the_wall if pattern.follows_real_time else _by_the_calendar

@@ -47,7 +47,7 @@ async def now_of(world: World, made: Automation) -> Automation:
     return await world.store.transact(automations.get, made.id)
 
 
-async def begin(world: World, session_id: str) -> turns.Begun:
+async def begin(world: World, session_id: str) -> turns.TurnStart:
     now = world.later()
     lease = turns.Claim(new_id(), "me", now + timedelta(seconds=15), now)
     begun = await world.store.transact(turns.begin, session_id, lease)
@@ -59,7 +59,7 @@ OK = Ending(Outcome.OK)
 
 
 async def finish(
-    world: World, begun: turns.Begun, answer: str = "answer", ending: Ending = OK
+    world: World, begun: turns.TurnStart, answer: str = "answer", ending: Ending = OK
 ) -> None:
     happened = [TextDelta(answer)]
     drafts = drafts_of(happened)

@@ -131,7 +131,7 @@ async def test_a_terminal_is_shown_by_the_first_line_typed_in_it(world: World) -
     assert (await world.store.transact(sessions.get, session.id)).title == "Mow the lawn."
 
 
-async def test_a_notice_that_nothing_happens_is_no_question(world: World) -> None:
+async def test_a_notice_that_nothing_happens_is_not_a_question(world: World) -> None:
     await reported(world, "SessionStart")
     session = await reported(world, "Notification", notification_type="idle_prompt")
     assert session.state is SessionState.IDLE
@@ -160,7 +160,7 @@ async def test_what_is_sent_to_an_open_terminal_waits_until_it_asks_or_is_gone(
     # It was not delivered after all: it waits again and runs without the terminal.
     dead = await running(world, session)
     await world.store.transact(turns.close_dead, dead, world.later(), "not taken")
-    [waiting] = await world.store.transact(input_queue.waiting, session.id)
+    [waiting] = await world.store.transact(input_queue.list_inputs, session.id)
     assert waiting.text == "for the terminal"
     [open_one] = await world.store.transact(terminals.list_open)
     await world.store.transact(terminals.close, open_one, world.later())

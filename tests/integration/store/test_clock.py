@@ -7,11 +7,14 @@ from datetime import datetime, timedelta
 
 import psycopg
 import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from navi.live.model.input import Input
 from navi.live.model.scheduling.recall import Recall
 from navi.live.runtime.scheduler.due_loop import FIRST_RETRY, LONGEST_SLEEP, WAKE_LEAD, DueLoop
-from navi.live.store.due.contract import Claimed
+from navi.live.store.damage import set_aside
+from navi.live.store.due.contract import Claimed, claim_one
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import recalls
 from tests.hand_clock import HandClock
@@ -108,3 +111,27 @@ async def test_a_recall_whose_session_is_being_written_to_is_claimed_a_moment_la
     await machine.live_until(locked.due_at)
 
     assert len(machine.claimed(locked)) == 1
+
+
+async def test_a_row_that_failed_because_the_database_did_is_not_set_aside(world: World) -> None:
+    if world.store.dialect.kind == "sqlite":
+        pytest.skip("SQLite has one writer, and no deadlocks")
+    deadlock = text("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'deadlock_detected'; END $$")
+
+    class Deadlocked(DueRecalls):
+        def claim(
+            self, connection: Connection, now: datetime, until: datetime, limit: int
+        ) -> Claimed:
+            connection.execute(deadlock)
+            return super().claim(connection, now, until, limit)
+
+    session = await world.session()
+    recall = await world.store.transact(recalls.schedule, a_recall(world, session))
+
+    def claim(connection: Connection) -> None:
+        with pytest.raises(DBAPIError):
+            claim_one(connection, Deadlocked(), recall.due_at, recall.due_at)
+
+    await world.store.transact(claim)
+
+    assert await world.store.transact(set_aside.list_rows) == []

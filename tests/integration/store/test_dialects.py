@@ -56,7 +56,7 @@ def test_instants_come_back_in_utc_and_in_order(engine: Engine, instants: Table)
     assert {each.tzinfo for each in stored} == {UTC}
 
 
-def test_a_reader_sees_one_moment_and_can_not_write(
+def test_a_reader_sees_one_moment_and_cannot_write(
     dialect: Dialect, database_url: str, engine: Engine, instants: Table
 ) -> None:
     reader = dialect.open_for_reading(database_url)
@@ -76,9 +76,7 @@ def test_the_public_address_opens_nothing(dialect: Dialect, database_url: str) -
     assert "@" not in address
 
 
-def test_a_database_that_can_not_be_opened_is_explained(
-    dialect: Dialect, database_url: str
-) -> None:
+def test_a_database_that_cannot_be_opened_is_explained(dialect: Dialect, database_url: str) -> None:
     error = dialect.unusable(database_url, "it is on fire")
     assert isinstance(error, StoreUnusable)
     assert error.message.endswith(": it is on fire")
@@ -122,7 +120,7 @@ async def test_a_listener_hears_that_another_process_wrote(
     def write() -> None:
         with engine.begin() as connection:
             dialect.notify(connection, "another", [("navi_work", "")])
-        dialect.ring(database_url)
+        dialect.wake_server(database_url)
 
     listening = asyncio.create_task(
         dialect.listen(database_url, ["navi_work"], "me", lambda _channel, _payload: heard.set())

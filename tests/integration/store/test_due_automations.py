@@ -27,7 +27,7 @@ async def test_an_occurrence_is_not_missed_before_its_time_because_a_run_has_not
     await finish(world, begun)
     assert (await claim(world.store, DUE, world.now, ahead=SECOND)).count == 1
 
-    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
     assert waiting.not_before == NOON + 2 * HOUR
     assert (await now_of(world, made)).missed_count == 0
 

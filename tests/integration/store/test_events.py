@@ -76,7 +76,7 @@ async def test_one_failure_among_many_does_not_touch_the_others(world: World) ->
     assert [event.seq for event in stored] == list(range(1, 22))
 
 
-async def test_what_is_told_is_what_was_stored(world: World) -> None:
+async def test_what_is_sent_is_what_was_stored(world: World) -> None:
     session = await world.session()
     for number in range(5):
         await world.admit(session, f"text {number}")

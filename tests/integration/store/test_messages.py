@@ -16,7 +16,7 @@ from navi.live.store import input_queue, sessions, transcript, turns
 from tests.store_world import World
 
 
-async def busy(world: World) -> tuple[Session, turns.Begun]:
+async def busy(world: World) -> tuple[Session, turns.TurnStart]:
     session = await world.session()
     return session, await world.begun(session, "first")
 
@@ -33,7 +33,7 @@ async def message(world: World, to: Session, text: str, sender: Session, **field
     return admission.input_id
 
 
-async def end(world: World, begun: turns.Begun, words: str = "done") -> None:
+async def end(world: World, begun: turns.TurnStart, words: str = "done") -> None:
     ending = Ending(Outcome.OK)
     await world.store.transact(
         turns.finish, begun.turn, 0, [], [Draft(content=words)], ending, Usage(), world.later()
@@ -48,7 +48,7 @@ async def next_turn(world: World, session: Session) -> list[str]:
 
 
 async def notices(world: World, session: Session) -> list[Input]:
-    waiting = await world.store.transact(input_queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.list_inputs, session.id)
     return [each for each in waiting if "notice" in each.metadata]
 
 
@@ -68,7 +68,7 @@ async def test_messages_of_agents_that_wait_are_joined_in_their_order(world: Wor
     messages = await world.store.transact(transcript.read, session.id)
     assert [each.content for each in messages[2:]] == ["one", "two", "three", "done"]
     assert [each.idx for each in messages] == list(range(6))
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
 
 
 async def test_slash_commands_and_peoples_texts_have_turns_of_their_own(world: World) -> None:
@@ -182,13 +182,15 @@ async def test_the_sender_is_told_of_delivery_and_of_the_end(world: World) -> No
     _, stopped = await notices(world, sender)
     assert stopped.text.splitlines() == [
         f'[sm] {named} has stopped after your message: "build it"',
-        "It said last:",
+        "Its last message:",
         "it is built",
     ]
     assert stopped.metadata == {"notice": "stopped", "input_id": input_id}
 
 
-async def test_of_several_messages_in_one_turn_each_sender_is_told_once(world: World) -> None:
+async def test_each_sender_is_notified_once_however_many_messages_share_a_turn(
+    world: World,
+) -> None:
     one, two = await world.session(), await world.session()
     session, first = await busy(world)
     for sender in (one, two, one):
@@ -210,7 +212,7 @@ async def test_who_is_killed_leaves_word_for_those_whose_messages_are_lost(world
 
 
 @pytest.mark.parametrize("gone", ["killed", "deleted", "itself"])
-async def test_a_sender_who_can_not_be_told_holds_up_nobody(world: World, gone: str) -> None:
+async def test_a_sender_who_cannot_be_notified_holds_up_nobody(world: World, gone: str) -> None:
     sender = await world.session()
     session = sender if gone == "itself" else await world.session()
     await message(world, session, "hi", sender, notify_on_delivery=True, notify_on_stop=True)

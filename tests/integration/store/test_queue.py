@@ -15,12 +15,12 @@ from navi.live.store.engine.tables import message_queue
 from tests.store_world import NOON, World
 
 
-async def test_an_admitted_input_waits_in_the_queue_and_is_told(world: World) -> None:
+async def test_an_admitted_input_waits_in_the_queue_and_is_announced(world: World) -> None:
     session = await world.session()
 
     admission = await world.admit(session, "look", metadata={"from": "test"})
 
-    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
     assert (waiting.id, waiting.text, waiting.metadata) == (
         admission.input_id,
         "look",
@@ -44,11 +44,11 @@ async def test_the_same_input_sent_again_is_admitted_once(world: World) -> None:
     for _ in range(3):
         await world.admit(session, "once", id="the-same-id")
 
-    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.list_inputs, session.id)) == 1
     assert [event.type for event in world.published].count("input_queued") == 1
 
 
-async def test_an_input_id_can_not_be_used_for_another_text(world: World) -> None:
+async def test_an_input_id_cannot_be_used_for_another_text(world: World) -> None:
     session = await world.session()
     await world.admit(session, "one", id="the-same-id")
 
@@ -61,7 +61,7 @@ async def test_racing_admissions_get_each_their_own_place(world: World) -> None:
 
     await asyncio.gather(*(world.admit(session, f"{number}") for number in range(40)))
 
-    waiting = await world.store.transact(input_queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.list_inputs, session.id)
     assert [each.ordinal for each in waiting] == list(range(40))
     seqs = [event.seq for event in world.published if event.session_id == session.id]
     assert sorted(seqs) == list(range(1, 42))
@@ -97,9 +97,9 @@ async def test_a_waiting_input_can_be_edited_and_removed(world: World) -> None:
     await world.store.transact(input_queue.remove, session.id, second.input_id, world.later())
 
     assert edited.text == "better"
-    assert [each.text for each in await world.store.transact(input_queue.waiting, session.id)] == [
-        "better"
-    ]
+    assert [
+        each.text for each in await world.store.transact(input_queue.list_inputs, session.id)
+    ] == ["better"]
 
 
 async def test_a_delivered_input_can_neither_be_edited_nor_removed(world: World) -> None:
@@ -116,7 +116,7 @@ async def test_a_delivered_input_can_neither_be_edited_nor_removed(world: World)
         )
 
 
-async def test_an_input_of_another_session_can_not_be_touched(world: World) -> None:
+async def test_an_input_of_another_session_cannot_be_touched(world: World) -> None:
     mine, other = await world.session(), await world.session()
     admission = await world.admit(other)
 

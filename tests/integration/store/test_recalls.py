@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -9,7 +10,6 @@ import pytest
 from navi.live.model.event import TextDelta, Usage
 from navi.live.model.message import drafts_of
 from navi.live.model.scheduling.recall import (
-    LIMIT_PAUSE,
     Recall,
     RecallAlreadyPending,
     RecallStatus,
@@ -17,6 +17,7 @@ from navi.live.model.scheduling.recall import (
 )
 from navi.live.model.session import Session
 from navi.live.model.turn import SERVER_STOPPED, Ending, Outcome
+from navi.live.model.usage_limit import CONTINUE, RetryPolicy
 from navi.live.store import input_queue, lanes, origins, sessions, turns
 from navi.live.store.due.due_recalls import DueRecalls
 from navi.live.store.scheduling import recalls
@@ -34,14 +35,18 @@ async def scheduled(world: World, session: Session, interval: int | None = None)
 async def claimed(world: World, session: Session, now: datetime) -> bool:
     """Whether it admitted an input of the session."""
     world.now = now
-    before = await world.store.transact(input_queue.waiting, session.id)
+    before = await world.store.transact(input_queue.list_inputs, session.id)
     await claim(world.store, DUE, now)
-    return len(await world.store.transact(input_queue.waiting, session.id)) > len(before)
+    return len(await world.store.transact(input_queue.list_inputs, session.id)) > len(before)
 
 
-async def end(world: World, begun: turns.Begun | None, ending: Ending) -> None:
+async def end(
+    world: World,
+    begun: turns.TurnStart | None,
+    ending: Ending,
+    happened: Sequence[TextDelta] = (TextDelta("answer"),),
+) -> None:
     assert begun is not None
-    happened = [TextDelta("answer")]
     drafts = drafts_of(happened)
     await world.store.transact(
         turns.finish, begun.turn, 0, happened, drafts, ending, Usage(), world.later()
@@ -61,7 +66,7 @@ async def test_a_recall_is_due_at_its_time_and_fires_once(world: World) -> None:
     assert await claimed(world, session, recall.due_at)
     assert not await claimed(world, session, recall.due_at)
 
-    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
     assert (waiting.origin, waiting.text) == ("recall", "Read build.log")
     assert waiting.not_before == recall.due_at
     assert waiting.prompt is None
@@ -78,7 +83,7 @@ async def test_after_ten_missed_beats_a_recall_fires_once_keeps_its_beat_and_say
     assert await claimed(world, session, late)
     begun = await world.begin(session)
     assert begun is not None
-    assert "Missed before, not run: 10" in (begun.turn.input.prompt or "")
+    assert "Earlier occurrences that were missed: 10" in (begun.turn.input.prompt or "")
     await end(world, begun, Ending(Outcome.OK))
 
     after = await newest(world, session)
@@ -136,7 +141,7 @@ async def test_a_recurring_recall_whose_server_died_before_it_spoke_keeps_its_be
     after = await newest(world, session)
     assert (after.due_at, after.missed_count) == (recall.due_at + 4 * MINUTE, 3)
     assert begun is not None
-    assert "Missed before, not run: 3" in (begun.turn.input.prompt or "")
+    assert "Earlier occurrences that were missed: 3" in (begun.turn.input.prompt or "")
 
 
 async def test_a_beat_skipped_during_a_turn_that_is_given_back_stays_skipped(world: World) -> None:
@@ -174,7 +179,7 @@ async def test_a_beat_removed_from_the_queue_ahead_of_its_time_does_not_come_bac
     session = await world.session()
     recall = await scheduled(world, session, interval=60)
     await claim(world.store, DUE, recall.due_at - SECOND, ahead=SECOND)
-    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
 
     await world.store.transact(origins.withdraw, session.id, waiting.id, recall.due_at - SECOND)
 
@@ -199,7 +204,7 @@ async def test_a_recall_whose_server_died_while_it_spoke_ends_visibly_and_not_tw
 
         after = await newest(world, session)
         assert (after.status, after.outcome, after.error) == (status, "error", SERVER_STOPPED)
-        assert await world.store.transact(input_queue.waiting, session.id) == []
+        assert await world.store.transact(input_queue.list_inputs, session.id) == []
 
 
 async def test_a_due_recall_of_a_busy_session_is_admitted_once_and_shows_a_later_time(
@@ -234,7 +239,7 @@ async def test_a_due_recall_keeps_its_place_among_inputs_that_came_before_and_af
     await claimed(world, session, recall.due_at + MINUTE)
     await end(world, begun, Ending(Outcome.OK))
 
-    waiting = await world.store.transact(input_queue.waiting, session.id)
+    waiting = await world.store.transact(input_queue.list_inputs, session.id)
     assert [each.text for each in waiting] == ["before", "Read build.log", "after"]
 
 
@@ -266,7 +271,7 @@ async def test_a_recall_that_waits_for_its_turn_is_shown_as_pending_and_can_be_c
     cancelled = await world.store.transact(recalls.cancel, session.id, world.later())
 
     assert (cancelled.id, cancelled.outcome) == (recall.id, "cancelled")
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
     assert await world.begin(session) is None
 
 
@@ -277,7 +282,7 @@ async def test_a_recall_whose_input_is_removed_from_the_queue_says_that_it_never
         session = await world.session()
         recall = await scheduled(world, session, interval)
         await claimed(world, session, recall.due_at)
-        (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+        (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
 
         await world.store.transact(origins.withdraw, session.id, waiting.id, world.later())
 
@@ -296,7 +301,7 @@ async def test_a_skipped_beat_counts_from_the_planned_one(world: World) -> None:
 
     assert skipped.due_at == skipped.trigger_at == recall.due_at + 10 * MINUTE
     assert skipped.input_id is None
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
 
 
 async def test_a_recurring_recall_that_waited_for_its_session_moves_on_to_its_next_beat(
@@ -375,7 +380,7 @@ async def test_many_recalls_due_at_once_fire_once_each_although_several_fire_the
 
     assert sum(result.count for result in results) == 60
     for session in everybody:
-        assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
+        assert len(await world.store.transact(input_queue.list_inputs, session.id)) == 1
         types = [each.type for each in world.published if each.session_id == session.id]
         assert types[-2:] == ["recall_update", "input_queued"]
 
@@ -413,28 +418,33 @@ async def test_a_recurring_recall_whose_session_was_killed_during_its_turn_has_n
     assert (await claim(world.store, DUE, world.now + 60 * MINUTE)).count == 0
 
 
-async def test_a_one_time_recall_that_met_a_limit_waits_for_the_reset_and_fires_again(
+LIMIT = "You've hit your limit"
+POLICY = RetryPolicy()
+
+
+async def test_a_recall_that_met_a_limit_before_it_spoke_waits_for_the_reset(
     world: World,
 ) -> None:
     session = await world.session()
     recall = await scheduled(world, session)
     await claimed(world, session, recall.due_at)
     resets_at = recall.due_at + 90 * MINUTE
-    limit = Ending(Outcome.LIMIT, "You've hit your limit", resets_at=resets_at)
-    await end(world, await world.begin(session), limit)
+    begun = await world.begin(session)
+    await end(world, begun, Ending(Outcome.LIMIT, LIMIT, resets_at=resets_at), [])
 
     waiting = await newest(world, session)
     assert (waiting.status, waiting.outcome, waiting.error) == (
         RecallStatus.PENDING,
         "limit",
-        "You've hit your limit",
+        LIMIT,
     )
-    assert (waiting.trigger_at, waiting.due_at) == (resets_at, recall.due_at)
+    retry_at = resets_at + POLICY.margin
+    assert (waiting.trigger_at, waiting.due_at) == (retry_at, recall.due_at)
+    assert not await claimed(world, session, retry_at)
+    world.now = retry_at - 2 * SECOND
+    assert await world.begin(session) is None
 
-    await end(world, await world.begun(session), Ending(Outcome.OK))
-    assert (await newest(world, session)).trigger_at == resets_at
-    assert not await claimed(world, session, resets_at - MINUTE)
-    assert await claimed(world, session, resets_at)
+    world.now = retry_at
     begun = await world.begin(session)
     assert begun is not None
     assert "90 minutes late" in (begun.turn.input.prompt or "")
@@ -442,30 +452,65 @@ async def test_a_one_time_recall_that_met_a_limit_waits_for_the_reset_and_fires_
     assert (await newest(world, session)).status is RecallStatus.FIRED
 
 
-async def test_a_recall_may_meet_one_limit_after_another(world: World) -> None:
+async def test_a_recall_that_met_a_limit_in_mid_turn_continues_and_has_then_fired(
+    world: World,
+) -> None:
     session = await world.session()
-    await scheduled(world, session)
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
     for _ in range(3):
-        assert await claimed(world, session, (await newest(world, session)).trigger_at)
-        await end(world, await world.begin(session), Ending(Outcome.LIMIT, "overloaded"))
+        begun = await world.begin(session)
+        assert begun is not None
+        await end(world, begun, Ending(Outcome.LIMIT, LIMIT))
 
         waiting = await newest(world, session)
-        assert waiting.status is RecallStatus.PENDING
-        assert waiting.trigger_at == world.now + LIMIT_PAUSE
+        assert (waiting.id, waiting.status) == (recall.id, RecallStatus.PENDING)
+        assert not await claimed(world, session, waiting.trigger_at)
+        world.now = waiting.trigger_at
+
+    begun = await world.begin(session)
+    assert begun is not None
+    assert (begun.turn.origin, begun.turn.input.text) == ("recall", CONTINUE)
+    await end(world, begun, Ending(Outcome.OK))
+    after = await newest(world, session)
+    assert (after.status, after.outcome) == (RecallStatus.FIRED, "ok")
 
 
-async def test_a_recurring_recall_that_met_a_limit_goes_on_with_its_next_beat(
-    world: World,
+async def test_a_recall_that_waits_for_a_limit_can_be_cancelled(world: World) -> None:
+    session = await world.session()
+    recall = await scheduled(world, session)
+    await claimed(world, session, recall.due_at)
+    await end(world, await world.begin(session), Ending(Outcome.LIMIT, LIMIT))
+
+    await world.store.transact(recalls.cancel, session.id, world.later())
+
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
+    assert (await newest(world, session)).status is RecallStatus.CANCELLED
+
+
+@pytest.mark.parametrize("has_spoken", [False, True])
+async def test_a_recurring_recall_that_met_a_limit_misses_the_beats_until_the_reset(
+    world: World, has_spoken: bool
 ) -> None:
     session = await world.session()
     recall = await scheduled(world, session, interval=600)
     await claimed(world, session, recall.due_at)
-    limit = Ending(Outcome.LIMIT, "limited", resets_at=recall.due_at + 60 * MINUTE)
-    await end(world, await world.begin(session), limit)
+    resets_at = recall.due_at + 60 * MINUTE
+    happened = [TextDelta("half")] if has_spoken else []
+    begun = await world.begin(session)
+    await end(world, begun, Ending(Outcome.LIMIT, LIMIT, resets_at=resets_at), happened)
 
+    retry_at = resets_at + POLICY.margin
+    waiting = await newest(world, session)
+    assert (waiting.status, waiting.outcome) == (RecallStatus.PENDING, "limit")
+    assert waiting.trigger_at == retry_at
+    assert not await claimed(world, session, retry_at)
+
+    await end(world, await world.begin(session), Ending(Outcome.OK))
     after = await newest(world, session)
-    assert (after.status, after.outcome) == (RecallStatus.PENDING, "limit")
-    assert (after.trigger_at, after.due_at) == (recall.due_at + 10 * MINUTE,) * 2
+    assert (after.status, after.outcome) == (RecallStatus.PENDING, "ok")
+    assert after.due_at == after.trigger_at == recall.due_at + 70 * MINUTE
+    assert after.missed_count == 6
 
 
 async def test_a_recall_that_met_a_limit_makes_way_for_one_that_its_turn_scheduled(

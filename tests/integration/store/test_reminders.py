@@ -49,10 +49,10 @@ async def fire(world: World, seconds: float) -> Claimed:
 
 
 async def waiting(world: World, session: Session) -> list[str]:
-    return [each.text for each in await world.store.transact(input_queue.waiting, session.id)]
+    return [each.text for each in await world.store.transact(input_queue.list_inputs, session.id)]
 
 
-async def finish(world: World, begun: turns.Begun, ending: Ending = OK) -> None:
+async def finish(world: World, begun: turns.TurnStart, ending: Ending = OK) -> None:
     await world.store.transact(
         turns.finish, begun.turn, 0, [], [Draft(content="done")], ending, Usage(), world.later()
     )
@@ -105,7 +105,7 @@ async def test_what_looks_like_a_nudge_but_is_none_does_not_count_as_one(world: 
     assert await waiting(world, session) == [SOFT_TEXT]
 
 
-async def test_nothing_is_due_before_its_time_and_the_clock_is_told_when(world: World) -> None:
+async def test_nothing_is_due_before_its_time_and_the_clock_learns_when(world: World) -> None:
     session = await world.session()
     assert await earliest(world.store, NUDGES) is None
     made = await registered(world, session)
@@ -193,7 +193,7 @@ async def test_a_message_starts_its_reminder_when_it_is_delivered(world: World) 
     assert made.registered_at == made.last_reset_at == world.now
 
 
-async def given_back(world: World, begun: turns.Begun, why: str = SERVER_STOPPED) -> None:
+async def given_back(world: World, begun: turns.TurnStart, why: str = SERVER_STOPPED) -> None:
     """Close the turn before its agent's first output."""
     turn = begun.turn
     dead = RunningTurn(turn.id, turn.session.id, turn.fence, "me", world.now, None)
@@ -257,7 +257,7 @@ async def test_a_reminder_for_once_interrupts_and_says_which_turn(world: World) 
     assert (signals.STOPS, begun.turn.id) in stops
     (running,) = await world.store.transact(lanes.running, [session.id])
     assert running.stop_reason is StopReason.URGENT
-    (admitted,) = await world.store.transact(input_queue.waiting, session.id)
+    (admitted,) = await world.store.transact(input_queue.list_inputs, session.id)
     assert (admitted.text, admitted.delivery_mode) == ("[sm remind] hello", DeliveryMode.URGENT)
     assert await earliest(world.store, REMINDERS) is None
 

@@ -39,7 +39,7 @@ async def heard(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hear
     await asyncio.gather(listening, return_exceptions=True)
 
 
-async def test_who_begins_to_listen_is_told_that_something_may_have_been_missed(
+async def test_a_new_listener_learns_that_something_may_have_been_missed(
     heard: Heard,
 ) -> None:
     assert {await next_of(heard) for _ in signals.CHANNELS} == MISSED
@@ -115,16 +115,16 @@ async def cut_others(url: str) -> None:
 async def test_a_ring_beside_sqlite_is_heard_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BELL_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite, "BELL_CHECK_SECONDS", 0.01)
     url = sqlite_url(tmp_path / "navi.sqlite3")
-    signals.ring(url)
+    signals.wake_server(url)
     queue: Heard = asyncio.Queue()
     listening = asyncio.create_task(
         signals.listen(url, "me", lambda *signal: queue.put_nowait(signal))
     )
     # It has read the bell's old value.
     await asyncio.sleep(0)
-    signals.ring(url)
+    signals.wake_server(url)
     assert {await next_of(queue) for _ in signals.CHANNELS} == MISSED
     assert queue.empty()
     listening.cancel()

@@ -30,7 +30,7 @@ class Work:
 
     world: World
     session: Session
-    begun: turns.Begun
+    begun: turns.TurnStart
 
     async def take(self, delivery_id: str = "first") -> list[str]:
         fence, now = self.begun.turn.fence, self.world.later()
@@ -39,7 +39,7 @@ class Work:
         )
 
     async def waiting(self) -> list[str]:
-        waiting = await self.world.store.transact(input_queue.waiting, self.session.id)
+        waiting = await self.world.store.transact(input_queue.list_inputs, self.session.id)
         return [each.text for each in waiting]
 
     async def transcript(self) -> list[tuple[int, str]]:
@@ -173,7 +173,7 @@ async def test_a_person_at_work_in_a_terminal_is_reached_without_a_turn(world: W
         taken = await world.store.transact(steering.take, session.id, "first", CALL, world.later())
         assert taken == [SOFT_TEXT]
 
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
     [nudge] = await world.store.transact(transcript.read, session.id)
     assert nudge.content == SOFT_TEXT
     await world.store.transact(sessions.remove, session.id, world.later())
@@ -183,4 +183,4 @@ async def test_an_idle_session_that_is_open_nowhere_keeps_its_nudge(world: World
     session = await world.session()
     await nudged(world, session)
     assert await world.store.transact(steering.take, session.id, "first", CALL, world.later()) == []
-    assert len(await world.store.transact(input_queue.waiting, session.id)) == 1
+    assert len(await world.store.transact(input_queue.list_inputs, session.id)) == 1

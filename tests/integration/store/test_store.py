@@ -28,5 +28,5 @@ async def test_what_sqlite_wrote_ahead_is_moved_into_the_database_when_nothing_i
     async def has_grown() -> bool:
         return database.stat().st_size > before + CHANGES_TO_SETTLE * 1000
 
-    await eventually(has_grown, what="the database itself has grown")
+    await eventually(has_grown, what="the database file, not only its log, should have grown")
     assert (await world.admit(session)).position == 0

@@ -15,7 +15,7 @@ from navi.live.model.input import Origin
 from navi.live.model.session import Session, generated_name
 from navi.live.model.turn import Ending, Outcome
 from navi.live.store import sessions, turns
-from navi.live.store.turns import Begun
+from navi.live.store.turns import TurnStart
 from tests.store_world import World
 
 
@@ -24,7 +24,7 @@ async def unnamed(world: World, **fields: Any) -> Session:
     return await world.session(id=session_id, name=generated_name(session_id), **fields)
 
 
-async def finish(world: World, begun: Begun) -> None:
+async def finish(world: World, begun: TurnStart) -> None:
     await world.store.transact(
         turns.finish, begun.turn, 0, [], [], Ending(Outcome.OK), Usage(), world.later()
     )

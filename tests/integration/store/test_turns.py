@@ -199,7 +199,7 @@ async def test_clear_during_a_turn_whose_server_dies_takes_effect_too(world: Wor
     assert (await world.begun(session, "new")).history == []
 
 
-async def test_a_session_can_not_be_deleted_while_a_turn_runs(world: World) -> None:
+async def test_a_session_cannot_be_deleted_while_a_turn_runs(world: World) -> None:
     session = await world.session()
     await world.begun(session)
 
@@ -247,7 +247,7 @@ async def test_a_dead_turn_that_produced_nothing_gives_its_input_back(world: Wor
     )
 
     assert await contents_of(world, session) == []
-    (waiting,) = await world.store.transact(input_queue.waiting, session.id)
+    (waiting,) = await world.store.transact(input_queue.list_inputs, session.id)
     assert waiting.text == "question"
     again = await world.begin(session)
     assert again is not None
@@ -284,7 +284,7 @@ async def test_a_dead_turn_that_produced_something_keeps_it_and_is_not_repeated(
     assert [message.content for message in messages] == ["question", "I be"]
     assert messages[-1].metadata["error"] == SERVER_STOPPED
     assert messages[-1].tool_calls[0].is_error
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
 
 
 async def test_a_dead_turn_ends_visibly(world: World) -> None:
@@ -311,7 +311,7 @@ async def test_a_turn_that_was_to_stop_when_its_server_died_does_not_come_back(
 
     await world.store.transact(turns.close_dead, await running(world, session), world.later())
 
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
     assert (await contents_of(world, session))[-1] == "(stopped)"
 
 
@@ -342,6 +342,25 @@ async def test_who_lost_the_session_can_write_nothing_more(world: World) -> None
 
     assert await types_of(world, session) == before
     await finish(world, successor.turn)
+
+
+async def test_a_turn_that_another_server_took_over_is_ended_by_that_server_only(
+    world: World,
+) -> None:
+    session = await world.session()
+    zombie = (await world.begun(session, "question")).turn
+    now = world.later()
+    claim = turns.Claim(zombie.id, "somebody else", now + timedelta(seconds=15), now)
+    successor = await world.store.transact(turns.take_over, await running(world, session), claim)
+    assert successor is not None
+
+    with pytest.raises(FenceLost):
+        await finish(world, zombie, "stale answer")
+    await world.store.transact(turns.set_asking, zombie, True, world.later())
+
+    assert (await world.store.transact(sessions.get, session.id)).state is SessionState.RUNNING
+    await finish(world, successor.turn, "answer")
+    assert (await contents_of(world, session))[-1] == "answer"
 
 
 async def test_a_lease_is_renewed_only_for_its_owner(world: World) -> None:
@@ -398,7 +417,7 @@ async def test_a_turn_that_found_nothing_to_do_leaves_no_trace_in_queue_or_trans
 
     await world.store.transact(turns.drop, await running(world, session), world.later())
 
-    assert await world.store.transact(input_queue.waiting, session.id) == []
+    assert await world.store.transact(input_queue.list_inputs, session.id) == []
     assert await contents_of(world, session) == []
     assert (await world.store.transact(sessions.get, session.id)).state is SessionState.IDLE
 

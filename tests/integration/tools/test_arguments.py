@@ -12,21 +12,30 @@ from navi.live.tools.cron import Cron
 from navi.live.tools.files.filesystem import Filesystem
 from navi.live.tools.manage_recall import ManageRecall
 from navi.live.tools.processes.terminal import Terminal
+from navi.live.tools.read_session import ReadSession
 from navi.live.tools.report_status import ReportStatus
 from navi.live.tools.schedule_recall import ScheduleRecall
 from navi.live.tools.search_sessions import SearchSessions
 from navi.live.tools.send_message import SendMessage
+from navi.live.tools.sessions_of_file import SessionsOfFile
 from navi.live.tools.web.http_request import HttpRequest
 
 
 class NoMemory:
-    async def find(self, query: str, source: str | None, project: str | None, limit: int) -> str:
+    async def search(self, query: str, **_: Any) -> str:
+        raise AssertionError("nothing is searched here")
+
+    async def read(self, id: str, **_: Any) -> str:
+        raise AssertionError("nothing is read here")
+
+    async def file_history(self, path: str, **_: Any) -> str:
         raise AssertionError("nothing is searched here")
 
 
 TOOLS: list[Any] = [
     *(Cron, Filesystem, HttpRequest, ManageRecall, ReportStatus, ScheduleRecall),
     *(SearchSessions(NoMemory(), ["claude_code"]), SendMessage, Terminal),
+    *(ReadSession(NoMemory()), SessionsOfFile(NoMemory())),
 ]
 EACH_TOOL = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 

@@ -16,7 +16,7 @@ from navi.base.errors import InvalidInput, NaviError, NotAllowed, NotFound, TooL
 from navi.live.model.tool import ToolContext
 from navi.live.tools.files import filesystem
 from navi.live.tools.files.filesystem import Filesystem
-from navi.live.tools.files.folder import locate, open_plain, opened, refusals, replace
+from navi.live.tools.files.folder import entry_at, explained_errors, locate, open_plain, replace
 from tests.integration.tools.calls import run_tool
 
 
@@ -189,8 +189,8 @@ class TestLinksThatChange:
         (folder / "a").rename(folder / "was-a")
         (folder / "a").symlink_to(outside)
         for makes_folders in (False, True):
-            with pytest.raises(InvalidInput, match="leads through"), refusals(path):
-                with opened(location, makes_folders=makes_folders):
+            with pytest.raises(InvalidInput, match="leads through"), explained_errors(path):
+                with entry_at(location, makes_folders=makes_folders):
                     pass
         assert os.listdir(outside) == ["file"]
 
@@ -199,7 +199,7 @@ class TestLinksThatChange:
         location = locate(folder, "a")
         (folder / "a").unlink()
         (folder / "a").symlink_to(outside / "file")
-        with opened(location) as place:
+        with entry_at(location) as place:
             with pytest.raises(InvalidInput, match="a is a symbolic link"):
                 open_plain(place)
             with pytest.raises(InvalidInput, match="a is a symbolic link"):
@@ -211,7 +211,7 @@ class TestLinksThatChange:
     ) -> None:
         (folder / "a").mkdir()
         (folder / "a" / "file").write_text("inside")
-        with opened(locate(folder, "a/file")) as place:
+        with entry_at(locate(folder, "a/file")) as place:
             (folder / "a").rename(folder / "was-a")
             (folder / "a").symlink_to(outside)
             with open_plain(place) as file:
@@ -271,7 +271,7 @@ class TestRead:
             "2\n3\n\n[2 of 8 bytes are left: read on with offset=4]"
         )
 
-    async def test_reading_on_as_told_gives_the_whole_file(
+    async def test_reading_on_at_each_suggested_offset_gives_the_whole_file(
         self, small: Files, folder: Path
     ) -> None:
         content = "".join(f"line {number}\n" for number in range(1, 11))
@@ -297,7 +297,7 @@ class TestRead:
     async def test_a_huge_file_of_one_line_is_cut(self, small: Files, folder: Path) -> None:
         (folder / "a").write_text("x" * 1_000_000)
         assert "999,980 of 1,000,000 bytes are left" in await small("read", "a")
-        with pytest.raises(InvalidInput, match="only 1 lines"):
+        with pytest.raises(InvalidInput, match="ends at line 1"):
             await small("read", "a", offset=2)
 
     async def test_an_offset_behind_the_end_is_refused_with_the_number_of_lines(
@@ -305,7 +305,7 @@ class TestRead:
     ) -> None:
         (folder / "a").write_text("1\n2")
         for offset in (3, 9):
-            with pytest.raises(InvalidInput, match="only 2 lines"):
+            with pytest.raises(InvalidInput, match="ends at line 2"):
                 await files("read", "a", offset=offset)
 
     async def test_an_empty_file_is_said_to_be_empty(self, files: Files, folder: Path) -> None:
@@ -355,7 +355,7 @@ class TestList:
             "c/\n[2 of 5 entries are left: read on with offset=4]"
         )
         assert await small("list", offset=4) == "d/\ne/"
-        assert await small("list", offset=6) == "(5 entries in all)"
+        assert await small("list", offset=6) == "(the last entry is number 5)"
 
     async def test_odd_names_stay_on_their_line(self, files: Files, folder: Path) -> None:
         (folder / "a\nb").touch()
@@ -365,7 +365,7 @@ class TestList:
     async def test_an_empty_folder_is_said_to_be_empty(self, files: Files) -> None:
         assert await files("list") == "(the folder is empty)"
 
-    async def test_a_file_is_no_folder(self, files: Files, folder: Path) -> None:
+    async def test_a_file_is_not_a_folder(self, files: Files, folder: Path) -> None:
         (folder / "a").touch()
         with pytest.raises(InvalidInput, match="a is not a folder"):
             await files("list", "a")
@@ -409,7 +409,7 @@ class TestWrite:
         modes = [stat.S_IMODE((folder / path).stat().st_mode) for path in ("a", "b")]
         assert modes == [0o600, 0o660]
 
-    async def test_whoever_has_the_old_file_open_still_sees_all_of_it(
+    async def test_a_reader_of_the_old_file_still_sees_all_of_it(
         self, files: Files, folder: Path
     ) -> None:
         (folder / "a").write_text("old content")
@@ -455,7 +455,7 @@ class TestWrite:
     async def test_a_cancelled_write_is_over_when_the_call_is(
         self, files: Files, folder: Path
     ) -> None:
-        with filesystem._one_change_at_a_time:  # so that the write cannot finish yet
+        with filesystem._change_lock:  # so that the write cannot finish yet
             call = asyncio.create_task(files("write", "a", content="new"))
             await asyncio.sleep(0)
             call.cancel()
@@ -526,7 +526,7 @@ class TestEdit:
         await files("edit", "a", old_text="3\n4", new_text="drei\nvier")
         assert (folder / "a").read_bytes() == b"eins\r\nzwei\r\ndrei\nvier\n"
 
-    async def test_bytes_that_are_no_utf8_survive(self, files: Files, folder: Path) -> None:
+    async def test_bytes_that_are_not_utf8_survive(self, files: Files, folder: Path) -> None:
         (folder / "a").write_bytes(b"\xef\xbb\xbf\xff old \xfe")
         await files("edit", "a", old_text="old", new_text="new")
         assert (folder / "a").read_bytes() == b"\xef\xbb\xbf\xff new \xfe"

@@ -124,7 +124,7 @@ class TestRequest:
             ("http://exa\tmple.org/", "not a URL"),
         ],
     )
-    async def test_what_is_no_web_address_is_refused(
+    async def test_what_is_not_a_web_address_is_refused(
         self, http: HttpRequest, context: ToolContext, url: str, message: str
     ) -> None:
         with pytest.raises(InvalidInput, match=message):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from navi.base.platform import CAN_READ_ALL_ENVIRONMENTS
 from navi.live.tools.processes import process_group
 from navi.live.tools.processes.process_group import ProcessGroup
-from navi.live.tools.processes.process_tree import SEES_ALL
 from tests.waiting import eventually
 
 
@@ -21,7 +21,7 @@ async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            waits.append(await group.ends_within(0.01))
+            waits.append(await group.wait_for_end(0.01))
 
     task = asyncio.create_task(call())
     await asyncio.sleep(0)
@@ -34,7 +34,7 @@ async def test_a_cancelled_task_can_still_wait_for_its_command(tmp_path: Path) -
     assert waits == [False]
 
 
-@pytest.mark.skipif(not SEES_ALL, reason="only /proc shows processes outside of the group")
+@pytest.mark.skipif(not CAN_READ_ALL_ENVIRONMENTS, reason="environments are hidden here")
 async def test_a_process_that_could_not_be_ended_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from navi.base.errors import InvalidInput, NotFound, TooLarge
+from navi.base.platform import CAN_READ_ALL_ENVIRONMENTS, Process
 from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.processes import terminal as terminal_module
-from navi.live.tools.processes.process_tree import SEES_ALL, Process
 from navi.live.tools.processes.terminal import MAXIMUM_TIMEOUT_SECONDS, Terminal
 from tests.integration.tools.calls import run_tool
 from tests.waiting import eventually
@@ -154,19 +154,21 @@ class TestWhatIsRefused:
         with pytest.raises(TooLarge, match="too long"):
             await run(terminal, context, "true " + "x" * 5_000_000)
 
-    async def test_a_missing_folder(self, terminal: Terminal, context: ToolContext) -> None:
+    async def test_a_missing_folder_is_reported(
+        self, terminal: Terminal, context: ToolContext
+    ) -> None:
         os.rmdir(context.cwd)
         with pytest.raises(NotFound, match="does not exist"):
             await run(terminal, context, "true")
 
     @pytest.mark.parametrize("command", ["", " \n", "echo a\0b"])
-    async def test_no_command_at_all(
+    async def test_a_blank_command_is_refused(
         self, terminal: Terminal, context: ToolContext, command: str
     ) -> None:
         with pytest.raises(InvalidInput):
             await run(terminal, context, command)
 
-    async def test_a_timeout_above_the_maximum(self, context: ToolContext) -> None:
+    async def test_a_timeout_above_the_maximum_is_refused(self, context: ToolContext) -> None:
         with pytest.raises(InvalidInput, match="timeout_seconds is 601") as refusal:
             await run(Terminal(), context, "true", timeout_seconds=601)
         assert refusal.value.hint == "it must be more than 0 and at most 600"
@@ -286,7 +288,7 @@ while :; do sleep 1; done
 """
 
 
-@pytest.mark.skipif(not SEES_ALL, reason="only /proc shows processes outside of the group")
+@pytest.mark.skipif(not CAN_READ_ALL_ENVIRONMENTS, reason="environments are hidden here")
 class TestProcessesThatLeaveTheGroup:
     @pytest.fixture
     def scripts(self, folder: Path) -> None:
@@ -336,9 +338,9 @@ class TestProcessesThatLeaveTheGroup:
         finally:
             background.kill()
 
-    def test_those_that_can_not_be_ended_are_named(self) -> None:
+    def test_those_that_cannot_be_ended_are_named(self) -> None:
         left = {Process(pid, "0", 1, pid, name) for pid, name in ((20, "sudo"), (3, "mount"))}
-        text = terminal_module._timed_out("", 3, left).text
+        text = terminal_module._timeout_result("", 3, left).text
         assert "these processes could not be ended: mount (3), sudo (20);" in text
 
 

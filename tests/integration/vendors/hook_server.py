@@ -43,3 +43,25 @@ def server(answer: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
         is_over.set()
         listener.close()
         thread.join(10)
+
+
+@contextmanager
+def scripted_server(*answers: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """Answers one request after the other; None hangs up in the middle of one."""
+    received: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for answer in answers:
+            connection, _ = listener.accept()
+            with connection:
+                received.append(connection.recv(65536))
+                connection.sendall(answer or b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", received
+    finally:
+        listener.close()
+        thread.join(10)

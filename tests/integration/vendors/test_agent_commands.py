@@ -117,4 +117,4 @@ def test_the_tools_import_nothing_from_the_folder_in_which_the_agent_works(
 
 
 def test_claude_code_finds_nothing_in_the_guards_to_replace_by_variables() -> None:
-    assert "${" not in agent_commands.HOOK_GUARD + agent_commands.MCP_GUARD
+    assert "${" not in agent_commands.HOOK_WRAPPER + agent_commands.MCP_WRAPPER

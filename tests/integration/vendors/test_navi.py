@@ -12,11 +12,12 @@ from sqlalchemy import text
 from navi.base.errors import StoreUnusable
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.live.model.input import Origin
+from navi.live.model.turn import Ending, Outcome
 from navi.live.store import lanes, turns
 from navi.live.store.engine import schema
 from navi.live.store.engine.connection import public_address
 from navi.live.store.engine.dialects.sqlite import sqlite_url
-from navi.memory.model import FoundFile
+from navi.memory.model import SessionFile
 from navi.vendors.navi.history import NaviSource
 from navi.vendors.source import Rewritten
 from tests.store_world import World, store_world
@@ -30,7 +31,7 @@ async def world(monkeypatch: pytest.MonkeyPatch, prepared_url: str) -> AsyncIter
         yield world
 
 
-def only_file() -> FoundFile:
+def only_file() -> SessionFile:
     [file] = NaviSource().discover()
     return file
 
@@ -59,7 +60,7 @@ async def test_a_session_is_read_while_its_server_runs(world: World) -> None:
     assert json.loads(first.tool_input or "") == {"command": "ls -l"}
     assert first.command == "ls -l"
     assert (second.message_idx, second.idx, second.command) == (1, 1, None)
-    assert rows.spent == (10, 5, 100, 20)
+    assert rows.tokens == (10, 5, 100, 20)
     indexed = rows.session
     assert (indexed.source_session_id, indexed.title, indexed.model, indexed.cwd) == (
         session.id,
@@ -91,7 +92,7 @@ async def test_what_was_added_since_a_mark_is_read_alone(world: World) -> None:
     assert (whole.mark, whole.session) == (last.mark, last.session)
 
 
-async def test_a_message_that_was_taken_back_means_reading_anew(world: World) -> None:
+async def test_a_message_that_was_taken_back_means_reading_again(world: World) -> None:
     session = await world.session()
     begun = await world.begun(session, "never begun")
     file = only_file()
@@ -147,7 +148,7 @@ async def test_sessions_of_another_store_are_not_taken_for_deleted_ones(world: W
     assert not NaviSource().covers("postgresql://localhost:5432/another#abc")
 
 
-async def test_a_password_is_no_part_of_a_session_s_path() -> None:
+async def test_a_password_is_not_part_of_a_session_s_path() -> None:
     address = public_address("postgresql://ada:pa55word@db.example:6432/navi?sslmode=require")
     assert address == "postgresql://db.example:6432/navi"
 
@@ -182,7 +183,7 @@ async def test_a_store_without_a_server_is_read_and_nothing_is_written(
     assert path.read_bytes() == content
 
 
-def test_where_there_is_no_store_none_is_made(private_home: Path) -> None:
+def test_a_missing_store_is_not_created(private_home: Path) -> None:
     assert list(NaviSource().discover()) == []
     assert list(private_home.iterdir()) == []
 
@@ -194,7 +195,7 @@ def test_a_store_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPa
     assert "pa55word" not in e.value.message
 
 
-def test_a_file_that_is_no_store_is_an_error(
+def test_a_file_that_is_not_a_store_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a #folder" / "navi.sqlite3"
@@ -210,4 +211,21 @@ async def test_a_session_deleted_since_is_a_missing_file(world: World) -> None:
     await world.turn(await world.session(), "one", TextDelta("first"))
     address = public_address(world.store.url)
     with pytest.raises(FileNotFoundError):
-        NaviSource().read(FoundFile(f"{address}#gone", 0, 0))
+        NaviSource().read(SessionFile(f"{address}#gone", 0, 0))
+
+
+async def test_turns_are_read_with_their_origin_and_outcome_once_they_are_over(
+    world: World,
+) -> None:
+    session = await world.session()
+    await world.turn(session, "one", TextDelta("first"))
+    failed = await world.begun(session, "two", origin=Origin.RECALL)
+    path = only_file().path
+    rows = rows_of(NaviSource(), path)
+    assert [(turn.origin, turn.outcome) for turn in rows.turns] == [("user", "ok")]
+    await world.finish(
+        failed.turn, TextDelta("hm"), ending=Ending(Outcome.ERROR, "no model is set up")
+    )
+    rows = rows_of(NaviSource(), path, rows.mark)
+    last = rows.turns[-1]
+    assert (last.origin, last.outcome, last.error) == ("recall", "error", "no model is set up")

@@ -10,7 +10,7 @@ from navi.live.agents.command_line.agent_environment import (
 )
 from navi.vendors.claude_code.environment import CLOUDS
 from navi.vendors.registry import vendors
-from tests.places import ROOT
+from tests.paths import ROOT
 
 CLAUDE_CODE, CODEX = vendors()["claude_code"], vendors()["codex"]
 NESTING = (*CLAUDE_CODE.nesting_prefixes, *CODEX.nesting_prefixes)

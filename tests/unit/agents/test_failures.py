@@ -76,13 +76,13 @@ def test_a_refusal_of_ours_stays_as_it_is():
     assert failure_of(refusal, ENDPOINT) is refusal
 
 
-def test_a_useless_answer_is_told_in_one_short_line():
+def test_a_useless_answer_is_reported_in_one_short_line():
     failure = failure_of(UnexpectedModelBehavior("what\n" + "x" * 1000), ENDPOINT)
     assert failure.message.startswith("the model's answer can't be used: what xxx")
     assert len(failure.message) < DETAIL_LIMIT + 50
 
 
-def test_what_nobody_expected_is_logged_whole_and_told_without_details(caplog):
+def test_an_unexpected_error_is_logged_in_full_and_reported_without_details(caplog):
     failure = failure_of(KeyError("/home/me/.secret"), None)
     assert isinstance(failure, AgentFailed)
     assert failure.message == "the agent failed unexpectedly (KeyError)"

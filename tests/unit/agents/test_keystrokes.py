@@ -34,7 +34,7 @@ def interrupted(
         now = round(look * LOOK, 1)
         decision = interruption.decide(see(now, [key for _, key in pressed]), now)
         if isinstance(decision, Key):
-            interruption.note_press(decision, now)
+            interruption.record_press(decision, now)
             pressed.append((now, decision))
         elif decision is not Verdict.WAIT:
             return decision, now, pressed
@@ -118,7 +118,7 @@ def submitted(see: Callable[[float, int], Observation]) -> tuple[Verdict, list[f
         decision = submission.decide(see(now, len(presses)), now, LOOK)
         if isinstance(decision, Key):
             assert decision is Key.ENTER
-            submission.note_press(now)
+            submission.record_press(now)
             presses.append(now)
         elif decision is not Verdict.WAIT:
             return decision, presses

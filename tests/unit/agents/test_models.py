@@ -25,8 +25,8 @@ KEYS = {"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key"}
         (KEYS, "openai:mine", "openai:mine"),
         (KEYS, None, DEFAULT_ANTHROPIC_MODEL),
         ({"OPENAI_API_KEY": "o-key"}, None, DEFAULT_OPENAI_MODEL),
-        ({"OPENAI_API_KEY": ""}, "", "scripted"),
-        ({}, None, "scripted"),
+        ({"OPENAI_API_KEY": ""}, "", None),
+        ({}, None, None),
     ],
 )
 def test_the_default_model_is_the_setting_or_one_whose_key_is_at_hand(environment, setting, model):

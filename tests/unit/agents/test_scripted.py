@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from navi.live.agents.builtin.scripted_model import (
     LONGEST_SLEEP_SECONDS,
-    MOST_DELTAS_PER_TEXT,
+    MAX_DELTAS_PER_TEXT,
     Call,
     Fail,
     Limit,
@@ -45,7 +45,7 @@ def test_text_around_the_steps_is_ignored():
     assert parse("please [[say: one]] and then [[say: two]], thanks") == [Say("one"), Say("two")]
 
 
-def test_a_message_without_steps_is_no_script():
+def test_a_message_without_steps_is_not_a_script():
     assert parse("a [[link]] and [[other: thing]], then [[say: but it never ends") == []
 
 
@@ -125,7 +125,7 @@ def test_deltas_are_words():
 
 
 def test_a_huge_text_does_not_become_endlessly_many_deltas():
-    assert len(deltas("word " * 100_000)) <= MOST_DELTAS_PER_TEXT
+    assert len(deltas("word " * 100_000)) <= MAX_DELTAS_PER_TEXT
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text())

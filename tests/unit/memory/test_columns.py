@@ -56,7 +56,7 @@ def test_numbers_with_nothing_between_them(values: list[int | None]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), MOMENTS), min_size=1, max_size=20))
-def test_instants_to_the_microsecond(values: list[datetime | None]) -> None:
+def test_instants_survive_the_database_to_the_microsecond(values: list[datetime | None]) -> None:
     column = columns.instants(values)
     stored = through_duckdb("TIMESTAMP", column, len(values))
     assert stored == [None if value is None else value.replace(tzinfo=None) for value in values]
@@ -66,7 +66,7 @@ def test_instants_to_the_microsecond(values: list[datetime | None]) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=50))
-def test_booleans(values: list[bool]) -> None:
+def test_booleans_survive_the_database(values: list[bool]) -> None:
     assert through_duckdb("BOOLEAN", columns.booleans(values), len(values)) == values
 
 

@@ -19,5 +19,5 @@ def test_ids_are_made_as_documented() -> None:
     assert call_id(session, None, 3) == short(f"{session}:orphan:3")
 
 
-def test_a_path_that_is_no_text_has_an_id_too() -> None:
+def test_a_path_that_is_not_text_has_an_id_too() -> None:
     assert len(session_id("codex", "/x/\udcff.jsonl")) == 16

@@ -60,7 +60,7 @@ def test_every_kind_of_token_has_its_own_price() -> None:
 def test_the_table_says_of_when_it_is_and_its_prices_make_sense() -> None:
     assert re.fullmatch(r"20\d\d-\d\d", AS_OF)
     for name, price in prices().items():
-        assert 0 < price.cache_read < price.input <= price.cache_write <= price.output, name
+        assert 0 < price.cache_read < price.input <= price.cache_creation <= price.output, name
 
 
 @given(st.text(max_size=40) | st.sampled_from(sorted(prices())).map(lambda name: name + "-x"))

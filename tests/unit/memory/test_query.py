@@ -9,15 +9,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from navi.memory.ingest.write import tantivy_writer
-from navi.memory.read.full_text import WORDS
-from navi.memory.read.query import MOST_CLAUSES, Clause, _clause, _clauses, _word, build, read_query
+from navi.memory.read.full_text import WORDS_TOKENIZER
+from navi.memory.read.query import (
+    MOST_CLAUSES,
+    Clause,
+    _clause,
+    _clauses,
+    _word_clauses,
+    build_query,
+    read_query,
+)
 from navi.memory.read.snippets import snippet
 from navi.memory.words import FOLDED_ANALYZER, encodable
 
 
 def small_index() -> tantivy.Index:
     index = tantivy.Index(tantivy_writer.schema())
-    index.register_tokenizer(WORDS, FOLDED_ANALYZER)
+    index.register_tokenizer(WORDS_TOKENIZER, FOLDED_ANALYZER)
     writer = index.writer(15_000_000, 1)
     document = {"text": "a red apple", "parts": "red apple", "session": 1, "what": 0}
     writer.add_document(tantivy.Document.from_dict(document, tantivy_writer.schema()))
@@ -48,7 +56,7 @@ def test_any_text_is_a_query_and_never_an_error(text: str) -> None:
     assert len(clauses) <= MOST_CLAUSES
     searcher = INDEX.searcher()
     for needs_all in (True, False):
-        query = build(INDEX.schema, clauses, tantivy.Query.all_query(), needs_all=needs_all)
+        query = build_query(INDEX.schema, clauses, tantivy.Query.all_query(), needs_all=needs_all)
         searcher.search(query, 10)
     excerpt = snippet("a red apple " + text, clauses)
     assert all(0 <= start < end <= len(excerpt.text) for start, end in excerpt.highlights)
@@ -73,12 +81,12 @@ def test_phrases_and_words_are_those_of_this_pattern(text: str) -> None:
         if word is None:
             expected.append(_clause(phrase, is_excluded=bool(sign), is_quoted=True))
         else:
-            expected += [each for each in _word(word) if each is None or not each.is_emoji]
+            expected += [each for each in _word_clauses(word) if each is None or not each.is_emoji]
     clauses = [each for each in _clauses(text) if each is not None and not each.is_emoji]
     assert clauses == [each for each in expected if each is not None]
 
 
-def test_emoji_are_wanted_beside_the_words() -> None:
+def test_emoji_must_match_along_with_the_words() -> None:
     assert read_query("moon🌙 -🎉") == [
         Clause(("moon",), "moon🌙"),
         Clause(("🌙",), "moon🌙", is_emoji=True),

@@ -54,7 +54,7 @@ def test_the_files_of_a_patch_in_a_shell_command_are_found() -> None:
 
 
 @pytest.mark.parametrize("arguments", [None, b"", b"{", b'{"path":', b"\xff path", b'"*** "'])
-def test_an_input_that_can_t_be_read_names_no_file(arguments: bytes | None) -> None:
+def test_an_input_that_cannot_be_read_names_no_file(arguments: bytes | None) -> None:
     assert touched_files(arguments, None) == []
 
 

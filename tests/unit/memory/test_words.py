@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from navi.memory.ingest.write.folding import folded, parts
-from navi.memory.words import FOLDED_ANALYZER, words_of
+from navi.memory.ingest.write.folding import SIGNS, folded, parts
+from navi.memory.words import FOLDED_ANALYZER, emoji_in, words_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +34,17 @@ def test_texts_and_questions_have_the_same_words(text: str) -> None:
     assert FOLDED_ANALYZER.analyze(words) == words_of(text)
 
 
-def test_data_is_no_identifier() -> None:
+def test_signs_only_separate_words() -> None:
+    signs = [chr(code) for code in range(0x2000, 0x2700) if re.match(f"[{SIGNS}]", chr(code))]
+    assert len(signs) > 600
+    for sign in signs:
+        assert words_of(f"Big{sign}apples") == ["big", "apples"]
+        assert folded(f"Big{sign}apples".encode()) == ("big apples", "")
+        assert folded(f"Größe{sign}Müller".encode()) == ("grosse muller", "")
+        assert emoji_in(sign) == []
+
+
+def test_data_is_not_an_identifier() -> None:
     assert parts("aB" * 5000) == ""
 
 

@@ -72,7 +72,9 @@ def test_on_time_it_runs_whatever_it_would_catch_up(catch_up: CatchUp, late: tim
         (CatchUp.ALL, Plan(MADE + HOUR, 0, MADE + 2 * HOUR, None)),
     ],
 )
-def test_what_passed_meanwhile_is_caught_up_as_wished(catch_up: CatchUp, expected: Plan) -> None:
+def test_what_passed_in_the_meantime_is_caught_up_as_configured(
+    catch_up: CatchUp, expected: Plan
+) -> None:
     assert plan(automation(catch_up=catch_up), MADE + 5 * HOUR + ON_TIME + SECOND) == expected
 
 

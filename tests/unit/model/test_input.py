@@ -76,7 +76,7 @@ def test_a_slash_command_is_known_by_its_first_word(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["/tmp/build.log is red", "see /compact", "/", "// no", "1/2"])
-def test_a_path_or_a_slash_inside_a_text_is_no_command(text: str) -> None:
+def test_a_path_or_a_slash_inside_a_text_is_not_a_command(text: str) -> None:
     assert not is_command(text)
 
 

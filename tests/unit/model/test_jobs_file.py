@@ -118,7 +118,7 @@ def test_what_is_over_or_switched_off_does_not_run() -> None:
         camel(kind="unheard_of"),
     ],
 )
-def test_a_job_that_can_not_be_read_is_named_and_the_rest_taken(job: Any) -> None:
+def test_a_job_that_cannot_be_read_is_named_and_the_rest_imported(job: Any) -> None:
     jobs = read(job, {**camel(), "id": "good"})
     assert [each.id for each in jobs.readable] == ["good"]
     [refused] = jobs.refused
@@ -175,7 +175,7 @@ def test_what_is_not_taken_over_is_noted() -> None:
     ignored, switch = jobs.notes
     assert "deleteAfterRun is ignored" in ignored
     assert "sm automation remove a1b2c3d4" in ignored
-    assert switch == "dream is Navi's own: the setting [automations] dream switches it on"
+    assert switch == "dream is built into Navi: the setting [automations] dream enables it"
 
 
 def test_the_second_of_two_jobs_with_one_id_is_refused() -> None:

@@ -13,7 +13,7 @@ from navi.live.model.event import (
     merge_deltas,
     turn_event,
 )
-from navi.live.model.message import NOT_FINISHED, MessageRole, closed, drafts_of
+from navi.live.model.message import NOT_FINISHED, MessageRole, drafts_of, with_ending
 from navi.live.model.turn import Ending, Outcome
 
 OK = Ending(Outcome.OK)
@@ -58,37 +58,37 @@ def test_parallel_calls_belong_to_one_message_whatever_the_order_of_their_answer
 
 def test_a_call_that_never_answered_says_so_in_the_transcript() -> None:
     ending = Ending(Outcome.STOPPED)
-    kept = closed(drafts_of([TextDelta("x"), ToolStarted("1", "a", {})]), ending)
+    kept = with_ending(drafts_of([TextDelta("x"), ToolStarted("1", "a", {})]), ending)
 
     assert kept[0].tool_calls[0].result == NOT_FINISHED
     assert kept[-1].metadata["outcome"] == "stopped"
 
 
 def test_every_turn_leaves_a_visible_end() -> None:
-    assert closed([], OK)[-1].content == "(finished with nothing to report)"
-    assert closed([], Ending(Outcome.ERROR, "no key"))[-1].content == "(failed: no key)"
-    assert closed([], Ending(Outcome.STOPPED))[-1].content == "(stopped)"
+    assert with_ending([], OK)[-1].content == "(finished with nothing to report)"
+    assert with_ending([], Ending(Outcome.ERROR, "no key"))[-1].content == "(failed: no key)"
+    assert with_ending([], Ending(Outcome.STOPPED))[-1].content == "(stopped)"
     limit = Ending(Outcome.MAX_ITERATIONS, "stopped after 3 steps")
-    assert closed([], limit)[-1].content == "(stopped after 3 steps)"
+    assert with_ending([], limit)[-1].content == "(stopped after 3 steps)"
     denied = Ending(Outcome.DENIED, "refused: Bash(ls)")
-    assert closed([], denied)[-1].content == "(refused: Bash(ls))"
+    assert with_ending([], denied)[-1].content == "(refused: Bash(ls))"
     limited = Ending(Outcome.LIMIT, "resets at 3am")
-    assert closed([], limited)[-1].content == "(usage limit: resets at 3am)"
+    assert with_ending([], limited)[-1].content == "(usage limit: resets at 3am)"
 
 
 def test_where_nobody_looks_on_a_limited_turn_says_so_and_a_refused_one_keeps_its_answer() -> None:
     drafts = drafts_of([TextDelta("I could not")])
 
-    limited = closed(drafts, Ending(Outcome.LIMIT, "resets at 3am"), must_speak=True)
+    limited = with_ending(drafts, Ending(Outcome.LIMIT, "resets at 3am"), must_speak=True)
     assert [draft.content for draft in limited] == ["I could not", "(usage limit: resets at 3am)"]
-    denied = closed(drafts, Ending(Outcome.DENIED, "refused: Bash(ls)"), must_speak=True)
+    denied = with_ending(drafts, Ending(Outcome.DENIED, "refused: Bash(ls)"), must_speak=True)
     assert [draft.content for draft in denied] == ["I could not"]
     assert denied[0].metadata == {"outcome": "denied", "error": "refused: Bash(ls)"}
 
 
 def test_a_good_answer_is_kept_as_it_is() -> None:
     drafts = drafts_of([TextDelta("done")])
-    assert closed(drafts, OK) == drafts
+    assert with_ending(drafts, OK) == drafts
 
 
 def test_a_summary_is_a_message_of_its_own() -> None:
@@ -135,7 +135,7 @@ def test_events_read_back_from_the_store_are_the_same_events(happened: list[Turn
 def test_every_turn_ends_with_a_message_whose_calls_are_all_answered(
     happened: list[TurnEvent], outcome: Outcome
 ) -> None:
-    kept = closed(drafts_of(happened), Ending(outcome, "why"))
+    kept = with_ending(drafts_of(happened), Ending(outcome, "why"))
 
     assert kept[-1].role is MessageRole.ASSISTANT
     assert all(call.result is not None for draft in kept for call in draft.tool_calls)

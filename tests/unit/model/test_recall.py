@@ -9,18 +9,15 @@ from hypothesis import strategies as st
 from navi.base.errors import InvalidInput
 from navi.live.model.scheduling.limits import LONGEST_SECONDS
 from navi.live.model.scheduling.recall import (
-    LIMIT_PAUSE,
     CallType,
     Recall,
     RecallStatus,
-    fires_again_at,
     instruction_warning,
     next_occurrence,
     parse_interval,
     require_interval,
     require_when,
 )
-from navi.live.model.turn import Ending, Outcome
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -111,31 +108,6 @@ def a_recall(interval_seconds: int | None) -> Recall:
         created_at=NOON,
         updated_at=NOON,
     )
-
-
-HOUR = timedelta(hours=1)
-
-
-@pytest.mark.parametrize(
-    ("resets_at", "again_at"),
-    [
-        (NOON + HOUR, NOON + HOUR),
-        (None, NOON + LIMIT_PAUSE),
-        (NOON, NOON + LIMIT_PAUSE),
-        (NOON - HOUR, NOON + LIMIT_PAUSE),
-    ],
-)
-def test_after_a_limit_a_one_time_recall_fires_again_at_the_reset_or_after_a_pause(
-    resets_at: datetime | None, again_at: datetime
-) -> None:
-    ending = Ending(Outcome.LIMIT, "limited", resets_at=resets_at)
-    assert fires_again_at(a_recall(None), ending, NOON) == again_at
-
-
-def test_nothing_but_a_limit_lets_a_one_time_recall_fire_again() -> None:
-    for outcome in set(Outcome) - {Outcome.LIMIT}:
-        assert fires_again_at(a_recall(None), Ending(outcome), NOON) is None
-    assert fires_again_at(a_recall(60), Ending(Outcome.LIMIT), NOON) is None
 
 
 @pytest.mark.parametrize("interval", [None, 0, -1, LONGEST_SECONDS + 1, 10**12])

@@ -2,29 +2,29 @@ from __future__ import annotations
 
 import pytest
 
-from navi.live.model.session import SessionState, Transition, after, first_line
+from navi.live.model.session import SessionState, Transition, first_line, state_after
 
 
 def test_a_turn_makes_an_idle_session_run_and_its_end_makes_it_idle() -> None:
-    assert after(SessionState.IDLE, Transition.TURN_BEGINS) is SessionState.RUNNING
-    assert after(SessionState.RUNNING, Transition.TURN_ENDS) is SessionState.IDLE
+    assert state_after(SessionState.IDLE, Transition.TURN_BEGINS) is SessionState.RUNNING
+    assert state_after(SessionState.RUNNING, Transition.TURN_ENDS) is SessionState.IDLE
 
 
 def test_an_agent_that_asks_waits_until_it_goes_on() -> None:
-    assert after(SessionState.RUNNING, Transition.AGENT_ASKS) is SessionState.WAITING
-    assert after(SessionState.WAITING, Transition.AGENT_GOES_ON) is SessionState.RUNNING
+    assert state_after(SessionState.RUNNING, Transition.AGENT_ASKS) is SessionState.WAITING
+    assert state_after(SessionState.WAITING, Transition.AGENT_GOES_ON) is SessionState.RUNNING
 
 
 @pytest.mark.parametrize("state", list(SessionState))
 def test_a_killed_session_never_comes_back(state: SessionState) -> None:
-    assert after(state, Transition.KILLED) is SessionState.STOPPED
-    assert after(SessionState.STOPPED, Transition.TURN_BEGINS) is None
-    assert after(SessionState.STOPPED, Transition.TURN_ENDS) is SessionState.STOPPED
+    assert state_after(state, Transition.KILLED) is SessionState.STOPPED
+    assert state_after(SessionState.STOPPED, Transition.TURN_BEGINS) is None
+    assert state_after(SessionState.STOPPED, Transition.TURN_ENDS) is SessionState.STOPPED
 
 
 def test_no_session_runs_two_turns() -> None:
-    assert after(SessionState.RUNNING, Transition.TURN_BEGINS) is None
-    assert after(SessionState.WAITING, Transition.TURN_BEGINS) is None
+    assert state_after(SessionState.RUNNING, Transition.TURN_BEGINS) is None
+    assert state_after(SessionState.WAITING, Transition.TURN_BEGINS) is None
 
 
 @pytest.mark.parametrize(

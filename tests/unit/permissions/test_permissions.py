@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from navi.memory.read.json_views import suggestions_json
 from navi.permissions.bash_rule import matches
+from navi.permissions.judgement import Harm
 from navi.permissions.risk import judge
 from navi.permissions.shell.shell_line import read_command
 from navi.permissions.suggestions import Confidence, CountedCommand, Suggestions, suggest
-from navi.permissions.verdict import Harm
 from tests.secret_samples import SAMPLES, Sample
 from tests.unit.permissions.ordinary_history import ordinary_history
 from tests.unit.permissions.shell_seeds import DANGEROUS, HARMLESS, PREFIXES, WRAPPERS
@@ -91,7 +91,7 @@ def test_no_company_makes_a_dangerous_command_harmless(
         if "<<" in before + text
         else f"{before}{sign}{text}\n{after}"
     )
-    assert harm_of(line) > Harm.PROJECT, line
+    assert harm_of(line) > Harm.RUNS_CHECKS, line
 
 
 @settings(max_examples=300, deadline=None)
@@ -104,20 +104,20 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "harm"),
     [
-        ("npm test", Harm.PROJECT),
+        ("npm test", Harm.RUNS_CHECKS),
         ("npm run lint", Harm.UNKNOWN),
-        ("npm test -- --run cart", Harm.PROJECT),
+        ("npm test -- --run cart", Harm.RUNS_CHECKS),
         ("npm test -- --reporter=./evil.js", Harm.UNKNOWN),
         ("tox", Harm.UNKNOWN),
         ("./gradlew test", Harm.UNKNOWN),
         ("npm run deploy", Harm.UNKNOWN),
-        ("pytest -q tests", Harm.PROJECT),
-        (".venv/bin/pytest -q", Harm.PROJECT),
-        ("uv run pytest -q", Harm.PROJECT),
-        ("python -m pytest", Harm.PROJECT),
-        ("cargo test", Harm.PROJECT),
-        ("ruff check .", Harm.PROJECT),
-        ("ruff format --check .", Harm.PROJECT),
+        ("pytest -q tests", Harm.RUNS_CHECKS),
+        (".venv/bin/pytest -q", Harm.RUNS_CHECKS),
+        ("uv run pytest -q", Harm.RUNS_CHECKS),
+        ("python -m pytest", Harm.RUNS_CHECKS),
+        ("cargo test", Harm.RUNS_CHECKS),
+        ("ruff check .", Harm.RUNS_CHECKS),
+        ("ruff format --check .", Harm.RUNS_CHECKS),
         ("make test", Harm.UNKNOWN),
         ("make deploy", Harm.UNKNOWN),
         ("python script.py", Harm.UNKNOWN),
@@ -151,12 +151,14 @@ def test_judging_and_suggesting_never_fail(text: str) -> None:
         ("xargs ls", Harm.UNKNOWN),
         ("find . -name x -exec grep -l foo {} +", Harm.UNKNOWN),
         ("uv run --with evil pytest", Harm.UNKNOWN),
-        ("shellcheck x.sh", Harm.PROJECT),
+        ("shellcheck x.sh", Harm.RUNS_CHECKS),
         ("export TOKEN", Harm.UNKNOWN),
         ("grep -r password /", Harm.CERTAIN),
     ],
 )
-def test_what_is_in_between(text: str, harm: Harm) -> None:
+def test_a_command_between_harmless_and_harmful_gets_its_own_judgement(
+    text: str, harm: Harm
+) -> None:
     assert harm_of(text) == harm
 
 
@@ -393,7 +395,7 @@ def test_an_ordinary_history_yields_rules_worth_having() -> None:
     assert not [text for text in exact for rule in wide if matches(rule, text)]
 
 
-def test_nothing_seen_nothing_suggested() -> None:
+def test_nothing_is_suggested_without_commands() -> None:
     assert suggested() == Suggestions([], [])
     assert suggested(("", 60), ("# x", 60), ("true", 60)) == Suggestions([], [])
 

@@ -82,7 +82,9 @@ def test_the_three_examples_of_the_specification() -> None:
         ("   \n ", (None, None, False)),
     ],
 )
-def test_base_sub_and_compound(text: str, expected: tuple[str | None, str | None, bool]) -> None:
+def test_a_line_is_summarised_by_its_program_and_subcommand(
+    text: str, expected: tuple[str | None, str | None, bool]
+) -> None:
     assert summary(text) == expected
 
 
@@ -200,7 +202,7 @@ def test_a_line_that_may_run_more_than_was_seen_is_not_understood(text: str) -> 
     assert not read_command(text).is_understood
 
 
-def test_what_the_grammar_can_not_read_is_still_taken_apart() -> None:
+def test_what_the_grammar_cannot_read_is_still_taken_apart() -> None:
     line = read_command("for x in $(ls; do sudo rm -rf / && echo 'x")
     assert not line.is_understood
     assert {"sudo", "rm", "echo"} <= set(names(line.text))

@@ -74,7 +74,7 @@ def test_no_rule_of_an_ordinary_history_lets_one_pass() -> None:
         assert [text for text in TRICKY if passes(text, rules) is not None] == []
 
 
-def test_what_is_ordinary_passes() -> None:
+def test_ordinary_commands_pass() -> None:
     rules = sure_ones(*ordinary_history())
     for text in ("git log -3", "rg -n token src", "cat src/a.py | head -3", "pytest tests -x -q"):
         assert passes(text, rules)

@@ -44,7 +44,7 @@ def test_a_key_nobody_knows_is_refused_rather_than_ignored(tmp_path: Path, text:
         settings.load(environment(tmp_path, text))
 
 
-def test_places_follow_the_environment() -> None:
+def test_paths_follow_the_environment() -> None:
     assert server_files.home({"NAVI_HOME": "/a"}) == Path("/a")
     assert server_files.home({"XDG_DATA_HOME": "/b"}) == Path("/b/navi")
     assert server_files.home({}) == Path("~/.local/share/navi").expanduser()
@@ -53,3 +53,22 @@ def test_places_follow_the_environment() -> None:
     assert (
         server_files.database_url({"NAVI_DATABASE_URL": "postgresql://x/y"}) == "postgresql://x/y"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("quiet_from = '22:00'", "set both quiet_from and quiet_until, or neither"),
+        ("quiet_from = '9pm'\nquiet_until = '07:00'", "notifications.quiet_from"),
+        ("finished = ['pigeon']", "'pigeon' is not one of desktop, webhook, ntfy, apprise"),
+        ("quiet_except = ['digest']", "'digest' is not one of question"),
+        ("ntfy = 'https://ntfy.sh/'", "it needs a topic"),
+        ("webhook = 'example.com'", "it must begin with http"),
+    ],
+)
+def test_settings_of_notifications_that_make_no_sense_are_refused(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    with pytest.raises(UsageError) as refusal:
+        settings.load(environment(tmp_path, f"[notifications]\n{text}"))
+    assert problem in refusal.value.message

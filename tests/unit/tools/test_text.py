@@ -3,21 +3,21 @@ from __future__ import annotations
 import random
 import zlib
 
-from navi.live.tools.files.decoded_text import REPLACEMENT, is_binary, one_line, readable
+from navi.live.tools.files.decoded_text import REPLACEMENT, decode, is_binary, one_line
 
 
 def test_what_cannot_be_decoded_becomes_a_mark() -> None:
-    assert readable(b"a\xffb") == f"a{REPLACEMENT}b"
+    assert decode(b"a\xffb") == f"a{REPLACEMENT}b"
 
 
 def test_a_nul_becomes_a_mark_because_postgresql_keeps_none() -> None:
-    assert readable(b"a\0b") == f"a{REPLACEMENT}b"
+    assert decode(b"a\0b") == f"a{REPLACEMENT}b"
 
 
 def test_half_a_character_is_dropped_only_where_the_data_was_cut() -> None:
     cut = "a€".encode()[:-1]
-    assert readable(cut, is_whole=False) == "a"
-    assert readable(cut) == f"a{REPLACEMENT}"
+    assert decode(cut, is_whole=False) == "a"
+    assert decode(cut) == f"a{REPLACEMENT}"
 
 
 def test_text_in_any_usual_encoding_is_not_binary() -> None:

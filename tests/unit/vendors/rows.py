@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.memory.model import (
+    PastMessage,
+    PastOutput,
+    PastSession,
+    PastToolCall,
+    PastTurn,
+    PastUsage,
+    SessionFile,
+)
 from navi.vendors.source import Source
-from tests.places import CORPUS
+from tests.paths import CORPUS
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads((CORPUS / "EXPECTED.json").read_text())
 
@@ -20,14 +28,18 @@ class Rows:
     by_idx: dict[int, PastMessage] = field(default_factory=dict)
     by_place: dict[tuple[int | None, int], PastToolCall] = field(default_factory=dict)
     by_key: dict[str, PastUsage] = field(default_factory=dict)
+    outputs: list[PastOutput] = field(default_factory=list)
+    turns: list[PastTurn] = field(default_factory=list)
     session: PastSession = field(default_factory=PastSession)
     mark: bytes = b""
 
     def read(self, source: Source, path: Path | str, mark: bytes | None = None) -> Rows:
-        reading = source.read(FoundFile(str(path), 0, 0), mark)
+        reading = source.read(SessionFile(str(path), 0, 0), mark)
         for chunk in reading:
             self.by_idx |= {message.idx: message for message in chunk.messages}
             self.by_place |= {(call.message_idx, call.idx): call for call in chunk.tool_calls}
+            self.outputs += chunk.outputs
+            self.turns += chunk.turns
             self.by_key |= {usage.key: usage for usage in chunk.usages}
         self.session = reading.session
         self.mark = reading.mark
@@ -55,7 +67,7 @@ class Rows:
         return [message.thinking for message in self.messages if message.thinking]
 
     @property
-    def spent(self) -> tuple[int, int, int, int]:
+    def tokens(self) -> tuple[int, int, int, int]:
         return total(self.by_key.values())
 
 

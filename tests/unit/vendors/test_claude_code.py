@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from navi.memory.model import PastUsage
-from navi.vendors.claude_code.history import OPEN_ANSWERS, ClaudeCodeSource
+from navi.vendors.claude_code.history import MAX_OPEN_ANSWERS, ClaudeCodeSource
 from tests.rights import rights_that_files_give
 from tests.unit.vendors.rows import Rows, rows_of, written
 
@@ -79,7 +79,7 @@ def test_the_lines_of_one_answer_are_one_message(read) -> None:
 
 
 def test_answers_written_at_the_same_time_stay_apart(read) -> None:
-    ids = [f"m{number}" for number in range(OPEN_ANSWERS)]
+    ids = [f"m{number}" for number in range(MAX_OPEN_ANSWERS)]
     rows = read(
         *(answer(id, text(f"{id} begins.")) for id in ids),
         *(answer(id, text(f"{id} ends.")) for id in ids),
@@ -192,7 +192,7 @@ def test_the_format_of_the_first_description_is_read(read) -> None:
     )
     assert rows.contents == [("user", "Help me"), ("assistant", "I will"), ("assistant", "Done")]
     assert [call.command for call in rows.tool_calls] == ["git status"]
-    assert rows.spent == (13, 36, 0, 0)
+    assert rows.tokens == (13, 36, 0, 0)
     assert rows.session.source_session_id == "s"
 
 
@@ -209,7 +209,7 @@ def test_old_and_new_lines_in_one_file_are_each_read_as_they_are(read) -> None:
         ("assistant", "old answer"),
         ("assistant", "new answer"),
     ]
-    assert rows.spent[0] == 3
+    assert rows.tokens[0] == 3
 
 
 def test_the_name_a_person_gave_wins_over_made_ones(read) -> None:
@@ -244,7 +244,7 @@ def test_a_sub_agent_belongs_to_the_session_that_started_it(read) -> None:
     assert below.is_subagent
 
 
-def test_an_agent_that_was_only_warmed_up_is_told_apart(read) -> None:
+def test_a_warm_up_is_recognised(read) -> None:
     rows = read(user("Warmup"), answer("m", text("I am ready.")), name="agent-1.jsonl")
     assert rows.session.is_warmup
     assert rows.words("user") == []
@@ -296,7 +296,7 @@ def at(second: int) -> str:
 def history(prefix: str) -> list[dict[str, Any]]:
     """A session with more answers than the reader keeps open; uuids start with `prefix`."""
     lines: list[dict[str, Any]] = []
-    for turn in range(OPEN_ANSWERS + 4):
+    for turn in range(MAX_OPEN_ANSWERS + 4):
         call = {"type": "tool_use", "id": f"t{turn}", "name": "Bash", "input": {"command": "ls"}}
         usage = {"input_tokens": 10, "output_tokens": turn}
         lines += [
@@ -321,8 +321,8 @@ def facts(rows: Rows) -> Any:
 def test_a_history_written_again_counts_once(prefix: str, tmp_path: Path) -> None:
     """With the same uuids or new ones, wherever reading stopped in between."""
     once = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old")))
-    assert len(once.words("user")) == OPEN_ANSWERS + 4
-    assert len(once.tool_calls) == OPEN_ANSWERS + 4
+    assert len(once.words("user")) == MAX_OPEN_ANSWERS + 4
+    assert len(once.tool_calls) == MAX_OPEN_ANSWERS + 4
     more = user("something new", uuid="n", timestamp=at(59))
     alone = rows_of(ClaudeCodeSource(), written(tmp_path / "s.jsonl", *history("old"), more))
     again = [*history("old"), *history(prefix), more]

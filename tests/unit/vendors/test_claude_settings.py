@@ -101,7 +101,7 @@ def test_guards_are_added_beside_the_rules_and_go_with_them(
     assert file.read_bytes() == layout.encode()
 
 
-def test_guards_go_also_from_a_file_that_changed_since(file: Path, receipts: Path) -> None:
+def test_guards_are_removed_even_from_a_file_that_has_changed(file: Path, receipts: Path) -> None:
     file.write_text('{"permissions": {"ask": ["Bash(rm:*)"]}}')
     plan_rules(file, RULES, GUARDS, receipts).write()
     file.write_text(file.read_text().replace("Bash(rm:*)", "Bash(mv:*)"))
@@ -290,7 +290,7 @@ def test_undo_goes_back_step_by_step(file: Path, receipts: Path) -> None:
         plan_rules_undo(receipts)
 
 
-def test_a_rule_that_a_person_took_away_meanwhile_is_no_obstacle(
+def test_a_rule_that_a_person_has_removed_since_is_not_an_obstacle(
     file: Path, receipts: Path
 ) -> None:
     plan_rules(file, RULES, {}, receipts).write()

@@ -214,7 +214,7 @@ def count(total: int, last: int) -> dict[str, Any]:
     return event("token_count", info=info)
 
 
-def test_a_repeated_count_is_no_second_answer(read) -> None:
+def test_a_repeated_count_is_not_a_second_answer(read) -> None:
     rows = read(
         line("turn_context", {"model": "gpt-5.5", "cwd": "/p"}),
         event("token_count", info=None),
@@ -222,7 +222,7 @@ def test_a_repeated_count_is_no_second_answer(read) -> None:
         count(10, 10),
         count(30, 20),
     )
-    assert rows.spent == (15, 2, 15, 0)
+    assert rows.tokens == (15, 2, 15, 0)
     assert {usage.model for usage in rows.by_key.values()} == {"gpt-5.5"}
 
 
@@ -231,7 +231,7 @@ def test_records_count_once_and_instead_of_what_follows_them(read) -> None:
     record = line("token_usage_record", {"response_id": "r1", "usage": usage})
     rows = read(count(10, 10), record, record, count(110, 100))
     assert set(rows.by_key) >= {"r1"}
-    assert rows.spent == (15, 6, 95, 0)
+    assert rows.tokens == (15, 6, 95, 0)
 
 
 def test_what_a_fork_copied_from_its_parent_is_not_its_own(read) -> None:
@@ -253,7 +253,7 @@ def test_what_a_fork_copied_from_its_parent_is_not_its_own(read) -> None:
     assert not rows.session.is_subagent
     assert rows.contents == [("user", "of the fork")]
     assert rows.tool_calls == []
-    assert rows.spent == (10, 1, 10, 0)
+    assert rows.tokens == (10, 1, 10, 0)
 
 
 def test_a_copy_without_numbered_turns_ends_with_a_pause(read) -> None:

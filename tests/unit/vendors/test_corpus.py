@@ -14,7 +14,7 @@ import pytest
 from navi.vendors.claude_code.history import ClaudeCodeSource
 from navi.vendors.codex.history import CodexSource
 from navi.vendors.source import Source
-from tests.places import CORPUS
+from tests.paths import CORPUS
 from tests.unit.vendors.rows import EXPECTED, Rows, rows_of, total, written
 
 SOURCES: dict[str, Source] = {"claude": ClaudeCodeSource(), "codex": CodexSource()}
@@ -39,7 +39,7 @@ def test_a_transcript_of_claude_code_is_read_as_it_was_written(path: str) -> Non
     expected, rows = EXPECTED[path], rows_of(SOURCES["claude"], CORPUS / path)
     check_what_was_said(rows, expected)
     tokens = expected["tokens"]
-    assert rows.spent == (tokens["in"], tokens["out"], tokens["read"], tokens["write"])
+    assert rows.tokens == (tokens["in"], tokens["out"], tokens["read"], tokens["write"])
     assert len(rows.by_key) == expected["api_messages"]
     assert rows.session.title == expected["title"]
     assert rows.session.is_subagent == expected["sidechain"]
@@ -55,7 +55,7 @@ def test_a_transcript_of_claude_code_is_read_as_it_was_written(path: str) -> Non
 def test_a_rollout_of_codex_is_read_as_it_was_written(path: str) -> None:
     expected, rows = EXPECTED[path], rows_of(SOURCES["codex"], CORPUS / path)
     check_what_was_said(rows, expected)
-    fresh, output, cached, written = rows.spent
+    fresh, output, cached, written = rows.tokens
     assert expected["tokens"] == {
         "input_tokens": fresh + cached + written,
         "cached_input_tokens": cached,
@@ -97,7 +97,7 @@ def test_a_real_history_appended_again_with_new_uuids_counts_once(
     grown = first.read(SOURCES["claude"], written(file, *lines, *again), first.mark)
     for rows in (twice, grown):
         assert (rows.messages, rows.tool_calls) == (once.messages, once.tool_calls)
-        assert rows.spent == once.spent
+        assert rows.tokens == once.tokens
 
 
 def written_again(line: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_every_version_s_shell_commands_are_found_without_the_shell_around_them(
     assert not any(command is None or command.startswith("bash") for command in commands)
 
 
-def test_agents_started_only_to_be_ready_are_told_apart() -> None:
+def test_warm_ups_are_recognised() -> None:
     warm = [path for path in CLAUDE if rows_of(SOURCES["claude"], CORPUS / path).session.is_warmup]
     assert len(warm) == 8
     assert all(EXPECTED[path]["assistant_texts"] == ["ok: Warmup"] for path in warm)

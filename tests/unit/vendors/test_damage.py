@@ -15,7 +15,7 @@ from navi.vendors import growing_file
 from navi.vendors.claude_code.history import ClaudeCodeSource
 from navi.vendors.codex.history import CodexSource
 from navi.vendors.source import Source
-from tests.places import CORPUS
+from tests.paths import CORPUS
 from tests.unit.vendors.rows import EXPECTED, rows_of, written
 
 BOTH = pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_bad_line_is_counted_and_the_others_are_read(
 
 
 @BOTH
-def test_empty_lines_are_nothing(source: Source, tmp_path: Path) -> None:
+def test_empty_lines_are_ignored(source: Source, tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", b"", prompt(source, "one"), b"   ", b"\r")
     rows = rows_of(source, file)
     assert rows.words("user") == ["one"]
@@ -117,7 +117,7 @@ def test_half_an_emoji_does_not_cost_the_rest_of_its_line(source: Source, tmp_pa
 
 
 @BOTH
-def test_bytes_that_are_no_utf_8_do_not_cost_the_rest_of_their_line(
+def test_bytes_that_are_not_utf_8_do_not_cost_the_rest_of_their_line(
     source: Source, tmp_path: Path
 ) -> None:
     line = json.dumps(prompt(source, "caf#")).encode().replace(b"#", b"\xe9")
@@ -153,7 +153,7 @@ def test_a_line_too_long_to_hold_is_counted_and_passed(
         assert rows.read(source, file, rows.mark).words("user") == ["one", "two"]
 
 
-def test_tokens_that_can_t_be_are_left_out(tmp_path: Path) -> None:
+def test_tokens_that_cannot_be_are_left_out(tmp_path: Path) -> None:
     usage = {"input_tokens": 10**30, "output_tokens": -5}
     message = {"id": "m", "content": [{"type": "text", "text": "hello"}], "usage": usage}
     file = written(tmp_path / "a.jsonl", {"type": "assistant", "message": message})
@@ -195,6 +195,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("client", ["claude", "codex"])
 @given(data=st.data())
 @settings(

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from navi.memory.model import FoundFile
+from navi.memory.model import SessionFile
 from navi.vendors import growing_file
 from navi.vendors.claude_code.history import ClaudeCodeSource
 from navi.vendors.codex.history import CodexSource
 from navi.vendors.source import Chunk, Rewritten, Source
-from tests.places import CORPUS
+from tests.paths import CORPUS
 from tests.unit.vendors.rows import EXPECTED, Rows, rows_of, written
 
 SOURCES: dict[str, Source] = {"claude": ClaudeCodeSource(), "codex": CodexSource()}
@@ -88,7 +88,7 @@ def test_a_file_cut_anywhere_gives_what_it_gives_at_once(
 def test_reading_on_where_nothing_was_added_gives_no_rows(path: str) -> None:
     source = source_of(path)
     first = rows_of(source, CORPUS / path)
-    reading = source.read(FoundFile(str(CORPUS / path), 0, 0), first.mark)
+    reading = source.read(SessionFile(str(CORPUS / path), 0, 0), first.mark)
     assert list(reading) == []
     assert reading.session == first.session
     assert reading.mark == first.mark
@@ -111,7 +111,7 @@ def test_only_the_added_rows_come_out(tmp_path: Path) -> None:
     mark = rows_of(ClaudeCodeSource(), file).mark
     with file.open("a") as end:
         end.write(json.dumps(prompt("three")) + "\n")
-    [chunk] = ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
+    [chunk] = ClaudeCodeSource().read(SessionFile(str(file), 0, 0), mark)
     assert [(message.idx, message.content) for message in chunk.messages] == [(2, "three")]
 
 
@@ -165,12 +165,12 @@ def test_a_last_line_without_a_newline_is_read_and_not_read_again(
     assert first.words("user") == ["two"]
     with file.open("ab") as more:
         more.write(end)
-    assert list(source.read(FoundFile(str(file), 0, 0), first.mark)) == [Chunk()] * bool(end)
+    assert list(source.read(SessionFile(str(file), 0, 0), first.mark)) == [Chunk()] * bool(end)
     assert rows_of(source, file, first.mark).session == first.session
 
 
 @pytest.mark.parametrize("more", [b" ", b'{"type":"user"}\n', b"\r "])
-def test_a_last_line_that_goes_on_after_its_end_means_reading_anew(
+def test_a_last_line_that_goes_on_after_its_end_means_reading_again(
     more: bytes, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.jsonl"
@@ -215,21 +215,21 @@ def test_a_rewritten_file_is_noticed(changed: Any, tmp_path: Path) -> None:
     mark = rows_of(ClaudeCodeSource(), file).mark
     file.write_bytes(changed(file.read_bytes()))
     with pytest.raises(Rewritten):
-        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(SessionFile(str(file), 0, 0), mark)
 
 
 @pytest.mark.parametrize("mark", [b"", b"{}", b"\xff", b'{"version":0}'])
-def test_a_mark_that_says_nothing_means_reading_anew(mark: bytes, tmp_path: Path) -> None:
+def test_a_mark_that_says_nothing_means_reading_again(mark: bytes, tmp_path: Path) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"))
     with pytest.raises(Rewritten):
-        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(SessionFile(str(file), 0, 0), mark)
 
 
-def test_a_mark_of_another_way_of_reading_means_reading_anew(
+def test_a_mark_of_another_way_of_reading_means_reading_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = written(tmp_path / "a.jsonl", prompt("one"))
     mark = rows_of(ClaudeCodeSource(), file).mark
-    monkeypatch.setattr(growing_file.Transcript, "version", growing_file.Transcript.version + 1)
+    monkeypatch.setattr(growing_file.LineParser, "version", growing_file.LineParser.version + 1)
     with pytest.raises(Rewritten):
-        ClaudeCodeSource().read(FoundFile(str(file), 0, 0), mark)
+        ClaudeCodeSource().read(SessionFile(str(file), 0, 0), mark)

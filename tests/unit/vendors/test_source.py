@@ -101,7 +101,7 @@ def test_a_source_of_an_earlier_version_is_still_read(install: Install) -> None:
 
 
 @pytest.mark.parametrize("group", ["navi.vendors", "navi.sources"])
-def test_one_that_can_t_be_loaded_is_named(install: Install, group: str) -> None:
+def test_one_that_cannot_be_loaded_is_named(install: Install, group: str) -> None:
     install("no_such_package.diary:Diary", group)
     with pytest.raises(registry.VendorBroken, match=r"agent diary from no_such_package\.diary"):
         registry.sources()

@@ -1,4 +1,4 @@
-// Figures of the memory, put together for charts. Days and hours are the viewer's own.
+// Prepares the memory's figures for charts. Days and hours are in the viewer's time zone.
 
 export interface Activity {
   hour: string;
@@ -46,7 +46,7 @@ export interface Suggestion {
   reason: string;
   projects: string[];
   examples: string[];
-  /** Rules that still ask. */
+  /** Rules by which Claude Code still asks about dangerous arguments. */
   guards: string[];
 }
 
@@ -55,23 +55,23 @@ export interface Suggestions {
   skipped: { pattern: string; count: number; reason: string; examples: string[] }[];
 }
 
-const MOST_BARS = 120;
+const MAX_BARS = 120;
 const SPANS = [1, 7, 28, 364];
 const DAY_MS = 86_400_000;
 
-/** One bar a day, or a week or four where that would be too many; empty ones too. */
+/** One bar for each day, or for each week or more if that would be too many bars. Empty bars are included. */
 export function byDay(values: readonly { day: string; name: string; value: number }[]): Bars {
   const numbers = values.map(({ day }) => numberOf(day));
   const first = Math.min(...numbers);
   const count = values.length === 0 ? 0 : Math.max(...numbers) - first + 1;
-  const span = SPANS.find((days) => count / days <= MOST_BARS) ?? SPANS.at(-1)!;
-  const bars: Bar[] = Array.from({ length: Math.ceil(count / span) }, (_, place) => ({
-    day: dayOf(first + place * span),
+  const span = SPANS.find((days) => count / days <= MAX_BARS) ?? SPANS.at(-1)!;
+  const bars: Bar[] = Array.from({ length: Math.ceil(count / span) }, (_, index) => ({
+    day: dayOf(first + index * span),
     values: [],
     total: 0,
   }));
-  values.forEach(({ name, value }, place) => {
-    const bar = bars[Math.floor((numbers[place]! - first) / span)]!;
+  values.forEach(({ name, value }, index) => {
+    const bar = bars[Math.floor((numbers[index]! - first) / span)]!;
     const existing = bar.values.find((each) => each.name === name);
     if (existing) existing.value += value;
     else bar.values.push({ name, value });

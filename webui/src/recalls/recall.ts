@@ -1,18 +1,18 @@
-// A recall in words: what it is about to do, and how its turns ended.
+// Describes a recall in words: when it wakes the session, and how its turns ended.
 
 import { endNote } from "../outcome";
-import { full, length, untilWords } from "../time.svelte";
+import { fullTime, durationWords, untilWords } from "../time.svelte";
 import type { Recall } from "../types";
 
 /** For the mark in the list of sessions. */
 export function comingWords(recall: Recall, now: number): string {
   if (recall.status === "running") return `Running now${repeatWords(recall)}`;
   if (Date.parse(recall.due_at) <= now) return "Due, waiting to start";
-  return `Wakes ${untilWords(recall.trigger_at, now)}: ${full(recall.trigger_at)}`;
+  return `Wakes ${untilWords(recall.trigger_at, now)}: ${fullTime(recall.trigger_at)}`;
 }
 
 function repeatWords(recall: Recall): string {
-  return recall.interval_seconds ? `, repeats every ${length(recall.interval_seconds)}` : "";
+  return recall.interval_seconds ? `, repeats every ${durationWords(recall.interval_seconds)}` : "";
 }
 
 export interface History {
@@ -25,14 +25,14 @@ export interface History {
 export function history(recall: Recall): History {
   if (recall.status === "pending") return { state: "pending", isFailure: false, note: lastTime(recall) };
   if (recall.status === "running") return { state: "running now", isFailure: false, note: "" };
-  // Only a one-time recall ends by failing: a recurring one continues until it is cancelled.
+  // Only a one-off recall ends by failing: a recurring one continues until it is cancelled.
   if (recall.status === "cancelled" && recall.interval_seconds) {
     return { state: "cancelled", isFailure: false, note: lastTime(recall) };
   }
-  return ended(recall);
+  return endState(recall);
 }
 
-function ended(recall: Recall): History {
+function endState(recall: Recall): History {
   const note = endNote(recall.error ?? "");
   switch (recall.outcome) {
     case "error":
@@ -55,6 +55,6 @@ function ended(recall: Recall): History {
 
 function lastTime(recall: Recall): string {
   if (recall.outcome === null || recall.outcome === "ok" || recall.outcome === "cancelled") return "";
-  const { state, note } = ended(recall);
+  const { state, note } = endState(recall);
   return note ? `last time: ${state} (${endNote(note)})` : `last time: ${state}`;
 }

@@ -2,34 +2,34 @@
 
 import { call } from "../api";
 import { indexNews } from "../live.svelte";
-import { length } from "../time.svelte";
-import type { IndexState } from "../types";
+import { durationWords } from "../time.svelte";
+import type { IndexState, Meaning } from "../types";
 
 export class Freshness {
-  /** Null if the server doesn't say, or doesn't tell this user. */
+  /** Null if it can't be loaded, or this user may not see it. */
   index: IndexState | null = $state.raw(null);
   readonly #onRefreshed: () => void;
 
   constructor(onRefreshed: () => void) {
     this.#onRefreshed = onRefreshed;
-    indexNews.listeners.add(this.#hear);
-    void this.#ask();
+    indexNews.listeners.add(this.#update);
+    void this.#load();
   }
 
   close(): void {
-    indexNews.listeners.delete(this.#hear);
+    indexNews.listeners.delete(this.#update);
   }
 
-  #hear = (index: IndexState | null): void => {
+  #update = (index: IndexState | null): void => {
     if (index === null) {
-      void this.#ask();
+      void this.#load();
     } else {
-      this.index = index;
+      this.index = { ...index, meaning: this.index?.meaning };
       this.#onRefreshed();
     }
   };
 
-  async #ask(): Promise<void> {
+  async #load(): Promise<void> {
     try {
       this.index = await call<IndexState>("GET", "/index");
     } catch {
@@ -43,6 +43,19 @@ export function freshnessWords(index: IndexState, now: number): string {
   if (index.refreshed_at === null) {
     return index.is_following ? "Indexing for the first time…" : "Nothing indexed yet";
   }
-  const ago = `${length((now - Date.parse(index.refreshed_at)) / 1_000)} ago`;
+  const ago = `${durationWords((now - Date.parse(index.refreshed_at)) / 1_000)} ago`;
   return index.is_following ? `Index up to date (${ago})` : `Last indexed ${ago}`;
+}
+
+/** Whether searches also use meaning. */
+export function meaningWords(meaning: Meaning): string {
+  if (meaning.problem) return "search by words alone";
+  if (meaning.pending_sessions === 0) return "search by words and meaning";
+  return `search by words and meaning; ${meaning.pending_sessions.toLocaleString("en")} sessions by words alone so far`;
+}
+
+/** Why searches don't use meaning, if they don't. */
+export function meaningReason(meaning: Meaning): string | undefined {
+  const problem = meaning.problem;
+  return problem ? [problem.message, problem.hint].filter(Boolean).join("; ") : undefined;
 }

@@ -1,4 +1,4 @@
-// A past session as rows. The memory keeps tool calls, not their results.
+// Turns a past session into rows. The memory has tool calls, but only excerpts of their output.
 
 import type { Row } from "../rows";
 import type { Json, Origin } from "../types";
@@ -9,6 +9,8 @@ export interface PastCall {
   tool_name: string;
   tool_input: unknown;
   bash_command: string | null;
+  /** The beginning, the end and the errors of what the tool printed. */
+  output?: string | null;
   timestamp: string | null;
 }
 
@@ -22,16 +24,22 @@ export interface PastMessage {
   tool_calls: PastCall[];
 }
 
-export interface PastSession {
+/** A past session in a list. */
+export interface PastSummary {
   id: string;
   source: string;
-  source_session_id: string | null;
   title: string | null;
   project: string | null;
-  model: string | null;
-  started_at: string | null;
   ended_at: string | null;
   message_count: number;
+}
+
+export interface PastSession extends PastSummary {
+  source_session_id: string | null;
+  /** The machine that the session is from; null for the server's. */
+  host: string | null;
+  model: string | null;
+  started_at: string | null;
   is_archived: boolean;
   messages: PastMessage[];
   orphan_tool_calls: PastCall[];
@@ -41,10 +49,10 @@ export interface PastSession {
 export function rowsOfPast(session: PastSession): Row[] {
   const orphans = [...session.orphan_tool_calls];
   const rows: Row[] = [];
-  session.messages.forEach((message, place) => {
-    rows.push(...rowsOfMessage(message), ...message.tool_calls.map(rowOfCall));
-    // Codex writes calls outside of messages: put each after the message it followed.
-    const next = session.messages[place + 1]?.timestamp;
+  session.messages.forEach((message, index) => {
+    rows.push(...rowsOfMessage(message, session.model), ...message.tool_calls.map(rowOfCall));
+    // Codex records calls outside of messages: put each after the message that preceded it.
+    const next = session.messages[index + 1]?.timestamp;
     while (orphans[0] && (next == null || (orphans[0].timestamp ?? "") < next)) {
       rows.push(rowOfCall(orphans.shift()!));
     }
@@ -58,7 +66,7 @@ export function rowOf(rows: readonly Row[], id: string | null): string | null {
   return rows.find((row) => row.key === id || row.key.startsWith(`${id}#`))?.key ?? null;
 }
 
-function rowsOfMessage(message: PastMessage): Row[] {
+function rowsOfMessage(message: PastMessage, model: string | null): Row[] {
   const rows: Row[] = [];
   const content = message.content ?? "";
   if (message.thinking) {
@@ -69,7 +77,7 @@ function rowsOfMessage(message: PastMessage): Row[] {
     const at = message.timestamp ?? "";
     rows.push({ kind: "input", key: message.id, text: content, origin, sender: null, metadata: {}, at });
   } else if (content !== "") {
-    rows.push({ kind: "text", key: `${message.id}#text`, text: content });
+    rows.push({ kind: "text", key: `${message.id}#text`, text: content, at: message.timestamp, model });
   }
   return rows;
 }
@@ -83,7 +91,7 @@ function rowOfCall(call: PastCall): Row {
     key: call.id,
     name: call.tool_name,
     arguments: call.bash_command ? { command: call.bash_command } : value,
-    result: null,
+    result: call.output ?? null,
     isError: false,
     isPast: true,
   };

@@ -1,10 +1,9 @@
-// Which past sessions Navi can wake: its own, and those it can adopt from other agents.
+// Past sessions that Navi can wake: its own, and those of agents whose sessions it can adopt.
 
 import { call } from "../api";
+import { isAdoptable } from "../session/agent";
 import type { Session } from "../types";
-import { place } from "./hits";
-
-const ADOPTABLE = new Set(["claude_code", "codex"]);
+import { projectName } from "./hits";
 
 export interface Past {
   id: string;
@@ -20,18 +19,18 @@ export interface Wakeable {
   name: string;
   /** The session, if Navi already has it. */
   live: Session | null;
-  /** Adopts the session if needed, and only when it is actually woken. */
+  /** The id to wake; adopts the session first if Navi does not have it yet. */
   sessionId: () => Promise<string>;
 }
 
-export function wakeable(past: Past, sessions: ReadonlyMap<string, Session>): Wakeable | null {
+export function toWakeable(past: Past, sessions: ReadonlyMap<string, Session>): Wakeable | null {
   if (past.source === "navi") {
     const live = sessions.get(past.source_session_id ?? "");
     return live ? { name: live.title, live, sessionId: async () => live.id } : null;
   }
-  if (!ADOPTABLE.has(past.source) || past.resume === null || past.is_archived) return null;
+  if (!isAdoptable(past.source) || past.resume === null || past.is_archived) return null;
   return {
-    name: past.title || place(past.project),
+    name: past.title || projectName(past.project),
     live: null,
     sessionId: async () => (await call<Session>("POST", `/archive/sessions/${past.id}/adopt`)).id,
   };

@@ -1,9 +1,9 @@
-"""Masks keys, tokens and passwords, wherever the memory is shown.
+"""Masks keys, tokens and passwords in everything that the memory shows.
 
 Each row of the tables carries the example that proves it. A search for fixed strings decides which
 patterns to try, so text without secrets costs little more than reading it, and the patterns, which
-are slow to compile, are compiled only when needed. Every pattern takes linear time: it cannot start
-inside a run of its own characters, or its length is bounded.
+are slow to compile, are compiled only when needed. Every pattern takes linear time: either its
+matches have a bounded length, or none can begin inside another.
 
 Not masked, on purpose: keys that are public by design (PostHog's `phc_`, Stripe's `pk_`, the key in
 a Sentry URL), hashes, and all-letter passwords in a sentence, which look like any other word.
@@ -23,7 +23,7 @@ from navi.base.secrets.secret_places import PLACES
 from navi.base.secrets.secret_tokens import TOKENS
 
 DEPTH_LIMIT = 100
-"""Levels of nested JSON to search. Anything deeper is masked as plain text."""
+"""Levels of nested JSON to search. A text with more levels is masked as plain text."""
 SECRET_NAMES = ("key", "secret", "pass", "pwd", "token", "credential", "auth", "cookie")
 """Every name that marks its value as a secret contains one of these."""
 KINDS: tuple[SecretKind, ...] = (*TOKENS, *ARGUMENTS, *PLACES)
@@ -33,7 +33,7 @@ def mask(text: str) -> str:
     """The text with every secret replaced by `[masked: …]`; the same object if it has none.
 
     Colour codes can split a secret, as with `grep --color`. Such a text loses its control
-    characters here: removing them only for display would put the secret back together.
+    characters here: if they were removed only for display, the secret would reappear.
     """
     masked = _mask_as_is(text)
     cleaned = without_control_characters(masked)
@@ -67,17 +67,17 @@ def masked_json(text: str | None) -> Any:
         return None
     masked = mask(text)
     try:
-        # Value by value, because quotes and line ends are escaped in the whole text.
+        # Mask each value, because quotes and line ends are escaped in the whole text.
         value = _masked_values(json.loads(text))
     except (ValueError, RecursionError):
         return masked
     if masked is text:
         return value
-    # Then as a whole, because a value may be marked as a secret only by its neighbours.
+    # Then mask the whole, because a value may be marked as a secret only by its neighbours.
     whole = mask(json.dumps(value, ensure_ascii=False))
     try:
         return json.loads(whole)
-    except ValueError:  # a mask swallowed a quote
+    except ValueError:  # a mask replaced a quote
         return whole
 
 
@@ -100,12 +100,12 @@ def _masked_value(text: str, key: str, depth: int) -> str:
     if masked is not text or '"' in text or not any(name in key.lower() for name in SECRET_NAMES):
         return masked
     start = f'"{key}": "'
-    named = mask(f'{start}{text}"')
-    return named[len(start) : -1] if named.startswith(start) else masked
+    pair = mask(f'{start}{text}"')
+    return pair[len(start) : -1] if pair.startswith(start) else masked
 
 
 def _masked_nested_json(text: str, depth: int) -> str:
-    """JSON inside JSON; the same object if it has no secret."""
+    """JSON inside JSON, masked; the same object if it has no secret."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -150,14 +150,15 @@ def _lower(text: str) -> str:
     return text.replace("İ", "i").lower().replace("ſ", "s").replace("ı", "i")
 
 
-# Turns every byte that can't be in a token into a space.
+# A translation table that turns every byte which can't be in a token into a space.
 _PUNCTUATION_TO_SPACE = bytes(
     code if code < 128 and (chr(code).isalnum() or code in b"_-") else 32 for code in range(256)
 )
 _BY_PREFIX: dict[str, list[tuple[str, int]]] = {}
-"""Prefixes, up to their first punctuation, and indexes in KINDS, by first two characters."""
+"""By first two characters: prefixes, cut at their first punctuation, and their index in KINDS."""
+# The needles to search for in the long words, in the text and in the lower-case text. Each maps to
+# the indexes in KINDS of the kinds that have it.
 _IN_WORDS: dict[str, list[int]] = {}
-"""Maps each needle to the indexes in KINDS of its kinds."""
 _IN_TEXT: dict[str, list[int]] = {}
 _IN_LOWER: dict[str, list[int]] = {}
 

@@ -1,4 +1,4 @@
-"""Passwords on command lines, given as arguments of flags."""
+"""Passwords on command lines: after a flag, as an argument, or piped into a command."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ VALUE = r"""[^\s"'`,;<>(){}\[\]\\&|]"""
 
 
 def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind:
-    """What follows `flag` in one of `commands`, unless that is itself a flag or a path."""
-    names = [f"{command} " for command in commands.split("|")]
+    """The argument after `flag` in one of `commands`, unless it is itself a flag or a path."""
+    command_names = [f"{command} " for command in commands.split("|")]
 
     def follows_a_command(text: str, start: int, end: int) -> bool:
         before = text[max(0, start - 220) : end]
-        return any(name in before for name in names)
+        return any(name in before for name in command_names)
 
     return SecretKind(
         "password",
@@ -24,7 +24,7 @@ def _argument(commands: str, needle: str, flag: str, example: str) -> SecretKind
         rf"(?<![\w.-])(?:{commands}) [^\n|;&]{{0,200}}?{flag}{QUOTE}?"
         rf"(?P<secret>(?![-/~.]){VALUE}{{4,200}})",
         example,
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
         could_match_at=follows_a_command,
     )
 
@@ -137,6 +137,6 @@ ARGUMENTS = [
             r"(?:sudo [^|\n]{0,60}-\w{0,5}S|[^|\n]{0,200}--password-stdin|(?:sudo )?chpasswd)"
         ),
         f"echo {_PASSWORD} | sudo -S ls",
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
     ),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORTEST_WORD = 16
-"""The length of the shortest secret recognized by its prefix, in characters."""
+"""The length in characters of the shortest secret with `is_one_word`."""
 
 
 class SecretKind(NamedTuple):
@@ -18,19 +18,19 @@ class SecretKind(NamedTuple):
     """The group `secret` is masked, or the whole match if there is no such group."""
     example: str
     ignores_case: bool = False
-    """The needles are in lower case and are searched for in lower-case text."""
+    """If so, the needles are in lower case, and `may_be_in` needs lower-case text."""
     is_one_word: bool = False
-    """Contains no white space, so only long words need checking."""
+    """The secret contains no white space, so only long words need checking."""
     begins_words: bool = False
     """Each needle is a prefix of the secret and starts a word."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
     """A second check of what the pattern matched."""
     could_match_at: Callable[[str, int, int], bool] | None = None
-    """Given a text and a needle's start and end in it: whether the pattern could match there."""
+    """Takes a text and a needle's start and end in it; False if the pattern can't match there."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled on first use: a search that shows no secret compiles hardly any."""
+        """Compiled on first use, then cached by `re`; text without secrets needs few patterns."""
         return re.compile(self.expression)
 
     def may_be_in(self, text: str) -> bool:

@@ -77,7 +77,7 @@ PLACES = [
     SecretKind(
         "private key",
         ("PRIVATE KEY",),
-        # The beginning is missing. A match can start only at the first long line of a key;
+        # For a key without its beginning. A match can start only at the first long line of a key;
         # otherwise searching would take quadratic time.
         (
             r"(?<![A-Za-z0-9+/=]{16}\n)(?<![A-Za-z0-9+/=]{16}\r\n)(?<![A-Za-z0-9+/=])"
@@ -173,7 +173,7 @@ PLACES = [
             r":(?P<secret>[^\s/@\"'`<>]{1,200})@"
         ),
         f"postgresql://me:{_PASSWORD}@localhost/db",
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
         could_match_at=_has_a_login,
     ),
     SecretKind(
@@ -190,7 +190,7 @@ PLACES = [
         r"(?i)\blogin\s{1,8}\S{1,100}\s{1,8}password\s{1,8}(?P<secret>[^\s'\"]{4,200})",
         f"machine localhost login me password {_PASSWORD}",
         ignores_case=True,
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
         could_match_at=_follows_a_login,
     ),
     SecretKind(
@@ -229,7 +229,7 @@ PLACES = [
         (":5432:",),
         r"(?<![^\s'\"])[\w.*-]{1,100}:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:(?P<secret>[^\s:'\"]{4,200})",
         f"localhost:5432:db:me:{_PASSWORD}",
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
     ),
     SecretKind(
         "login",
@@ -264,7 +264,7 @@ PLACES = [
         ),
         f"<password>{_PASSWORD}</password>",
         ignores_case=True,
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
     ),
     SecretKind(
         "secret",
@@ -296,7 +296,7 @@ PLACES = [
         ("requirepass ", "masterauth "),
         r"(?:requirepass|masterauth) {1,4}(?P<secret>[^\s'\"]{4,200})",
         f"requirepass {_PASSWORD}",
-        is_secret=secret_values.is_value,
+        is_secret=secret_values.is_not_placeholder,
     ),
     SecretKind(
         "secret",

@@ -1,4 +1,4 @@
-"""Keys and tokens recognized by their prefix, wherever they are.
+"""Keys and tokens recognized by their form, usually a prefix, wherever they appear.
 
 The examples are assembled from parts so that no scanner mistakes one for a real key.
 """
@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 from navi.base.secrets.secret_kind import HEX, SAMPLE, UPPER, SecretKind
 
-_WORD = r"[A-Za-z0-9_-]"
-_END = rf"(?!{_WORD})"
+_CHARACTER = r"[A-Za-z0-9_-]"
+_END = rf"(?!{_CHARACTER})"
 # Random strings mix digits and letters of both cases; words and names seldom do.
-_DIGIT = rf"(?={_WORD}{{0,200}}[0-9])"
-_MIXED = rf"(?={_WORD}{{0,60}}[0-9])(?={_WORD}{{0,60}}[A-Z])(?={_WORD}{{0,60}}[a-z])"
+_HAS_DIGIT = rf"(?={_CHARACTER}{{0,200}}[0-9])"
+_IS_MIXED = (
+    rf"(?={_CHARACTER}{{0,60}}[0-9])(?={_CHARACTER}{{0,60}}[A-Z])(?={_CHARACTER}{{0,60}}[a-z])"
+)
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UUID_EXAMPLE = "0a1b2c3d-4e5f-6789-0a1b-2c3d4e5f6789"
 
@@ -26,12 +28,12 @@ def _token(
     sample: str,
     could_match_at: Callable[[str, int, int], bool] | None = None,
 ) -> SecretKind:
-    """A token that starts with one of `prefixes` and goes on like `body`, e.g. with `sample`."""
-    start = prefixes.replace(".", r"\.").replace("$", r"\$").replace(" ", "|")
+    """A token: one of `prefixes`, then something that `body` matches, such as `sample`."""
+    any_prefix = prefixes.replace(".", r"\.").replace("$", r"\$").replace(" ", "|")
     return SecretKind(
         name,
         tuple(prefixes.split()),
-        rf"(?<![A-Za-z0-9_-])(?:{start}){body}",
+        rf"(?<![A-Za-z0-9_-])(?:{any_prefix}){body}",
         prefixes.split()[0] + sample,
         is_one_word=True,
         begins_words=True,
@@ -46,7 +48,7 @@ def _begins_a_word(text: str, start: int, end: int) -> bool:
 
 
 def _is_followed_by(character: str, distance: int) -> Callable[[str, int, int], bool]:
-    """For a short prefix: the character must come that far after it."""
+    """For short prefixes: any `distance` characters and then `character` must come next."""
 
     def could_match_at(text: str, start: int, end: int) -> bool:
         return text[end + distance : end + distance + 1] == character
@@ -55,7 +57,7 @@ def _is_followed_by(character: str, distance: int) -> Callable[[str, int, int], 
 
 
 def _is_followed_by_word(length: int) -> Callable[[str, int, int], bool]:
-    """For a short prefix: that many letters and digits must follow it."""
+    """For a short prefix: `length` letters and digits must follow it."""
 
     def could_match_at(text: str, start: int, end: int) -> bool:
         return text[end : end + length].isalnum() and _begins_a_word(text, start, end)
@@ -64,11 +66,11 @@ def _is_followed_by_word(length: int) -> Callable[[str, int, int], bool]:
 
 
 # An AWS secret access key has no prefix: forty characters of both cases, with a digit or
-# punctuation. Only a key id or the word `secret` near it tells it from other text.
-_AWS_KEY_ID = (
+# punctuation. Only a key id or the word `secret` nearby distinguishes it from other text.
+_AWS_KEY_ID_PATTERN = (
     r"(?<![A-Za-z0-9_-])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])|masked: AWS key id"
 )
-_AWS_KEY_IDS = ("AKIA", "ASIA", "ABIA", "ACCA")
+_AWS_KEY_ID_PREFIXES = ("AKIA", "ASIA", "ABIA", "ACCA")
 _AWS_SECRET = (
     r"(?<![A-Za-z0-9/+_-])(?=[A-Z0-9/+]*+[a-z])(?=[a-z0-9/+]*+[A-Z])(?=[A-Za-z]*+[0-9/+])"
     r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+_-])"
@@ -78,7 +80,7 @@ _AWS_EXAMPLE = "wJalrXUtnFEMI/K7MDENG" + "+bPxRfiCY" + SAMPLE[:10]
 
 def _is_near_an_aws_key_id(match: re.Match[str]) -> bool:
     near = match.string[max(0, match.start() - 220) : match.end() + 220]
-    return re.search(_AWS_KEY_ID, near) is not None
+    return re.search(_AWS_KEY_ID_PATTERN, near) is not None
 
 
 def _precedes_a_long_word(text: str, start: int, end: int) -> bool:
@@ -95,7 +97,7 @@ def _follows_hex(text: str, start: int, end: int) -> bool:
 TOKENS = [
     SecretKind(
         "AWS secret key",
-        (*_AWS_KEY_IDS, "masked: AWS key id"),
+        (*_AWS_KEY_ID_PREFIXES, "masked: AWS key id"),
         _AWS_SECRET,
         "AK" + "IA" + "ABCDEFGH23456777," + _AWS_EXAMPLE,
         is_secret=_is_near_an_aws_key_id,
@@ -111,24 +113,25 @@ TOKENS = [
     ),
     _token(
         "AWS key id",
-        " ".join(_AWS_KEY_IDS),
+        " ".join(_AWS_KEY_ID_PREFIXES),
         r"[A-Z0-9]{16}(?![A-Za-z0-9])",
         "ABCDEFGH23456777",
     ),
-    # Navi's own identifiers can be as long as a token, but are less mixed.
+    # A name in code that starts with `navi_` can be as long as a token, but seldom mixes digits
+    # with letters of both cases.
     _token(
         "Navi token",
         "navi_session_ navi_user_ navi_",
-        rf"{_MIXED}{_WORD}{{43}}{_END}",
+        rf"{_IS_MIXED}{_CHARACTER}{{43}}{_END}",
         SAMPLE[:43],
     ),
-    _token("Anthropic key", "sk-ant-", rf"{_WORD}{{16,}}+", "api03-" + SAMPLE[:80]),
-    _token("OpenRouter key", "sk-or-", rf"{_WORD}{{16,}}+", "v1-" + HEX[:64]),
+    _token("Anthropic key", "sk-ant-", rf"{_CHARACTER}{{16,}}+", "api03-" + SAMPLE[:80]),
+    _token("OpenRouter key", "sk-or-", rf"{_CHARACTER}{{16,}}+", "v1-" + HEX[:64]),
     _token(
         "OpenAI key",
         "sk-",
         # A digit tells a key from a name such as sk-learn-contrib-examples.
-        rf"{_DIGIT}{_WORD}{{20,}}+",
+        rf"{_HAS_DIGIT}{_CHARACTER}{{20,}}+",
         "proj-" + SAMPLE[:80],
     ),
     _token("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{20,}+", SAMPLE[:36]),
@@ -139,16 +142,16 @@ TOKENS = [
         r"[A-Za-z0-9_.-]{16,}+",
         SAMPLE[:20],
     ),
-    _token("Bitbucket password", "ATBB", rf"{_DIGIT}[A-Za-z0-9]{{28,}}+", SAMPLE[:32]),
+    _token("Bitbucket password", "ATBB", rf"{_HAS_DIGIT}[A-Za-z0-9]{{28,}}+", SAMPLE[:32]),
     _token("Atlassian token", "ATATT3 ATCTT3", r"[A-Za-z0-9_=.-]{20,}+", SAMPLE[:180]),
-    _token("Google API key", "AIza", rf"{_WORD}{{35}}", SAMPLE[:35]),
-    _token("Google client secret", "GOCSPX-", rf"{_WORD}{{20,}}+", SAMPLE[:28]),
+    _token("Google API key", "AIza", rf"{_CHARACTER}{{35}}", SAMPLE[:35]),
+    _token("Google client secret", "GOCSPX-", rf"{_CHARACTER}{{20,}}+", SAMPLE[:28]),
     _token("Google access token", "ya29.", r"[A-Za-z0-9_.-]{20,}+", SAMPLE[:80]),
-    _token("Google refresh token", "1//0", rf"{_WORD}{{30,}}+", SAMPLE[:60]),
+    _token("Google refresh token", "1//0", rf"{_CHARACTER}{{30,}}+", SAMPLE[:60]),
     SecretKind(
         "Firebase server key",
         (":APA91b",),
-        rf"(?<![A-Za-z0-9_-]){_WORD}{{11}}:APA91b{_WORD}{{100,}}+",
+        rf"(?<![A-Za-z0-9_-]){_CHARACTER}{{11}}:APA91b{_CHARACTER}{{100,}}+",
         "AA" + "AAa1B2c3D" + ":APA" + "91b" + SAMPLE[:134],
         is_one_word=True,
     ),
@@ -173,11 +176,12 @@ TOKENS = [
         "https://discord" + ".com/api/webhooks/1234567890/" + SAMPLE[:68],
         is_one_word=True,
     ),
-    # A numeric id in base64, which starts with one of these, then a time and a signature.
+    # Three parts separated by dots: a numeric id in base64, which always starts with one of these
+    # prefixes, then a time, then a signature.
     _token(
         "Discord token",
         "MT Mj Mz ND NT Nj Nz OD OT",
-        rf"{_WORD}{{20,26}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}{_END}",
+        rf"{_CHARACTER}{{20,26}}\.{_CHARACTER}{{6}}\.{_CHARACTER}{{27,38}}{_END}",
         SAMPLE[:24] + ".Ga1B2c." + SAMPLE[:38],
         lambda text, start, end: "." in text[end + 20 : end + 27],
     ),
@@ -188,12 +192,12 @@ TOKENS = [
         SAMPLE[:24],
     ),
     _token("ElevenLabs key", "sk_", r"[0-9a-f]{40,}+", HEX[:48]),
-    _token("Square token", "sq0atp- sq0csp-", rf"{_WORD}{{20,}}+", SAMPLE[:22]),
+    _token("Square token", "sq0atp- sq0csp-", rf"{_CHARACTER}{{20,}}+", SAMPLE[:22]),
     SecretKind(
         "Facebook or Square token",
         ("EAA",),
         # Not inside a base64 image.
-        rf"(?<![A-Za-z0-9+/=_-])EAA{_DIGIT}{_WORD}{{56,}}+(?![+/])",
+        rf"(?<![A-Za-z0-9+/=_-])EAA{_HAS_DIGIT}{_CHARACTER}{{56,}}+(?![+/])",
         "EA" + "AB" + SAMPLE[:120],
         is_one_word=True,
         could_match_at=_begins_a_word,
@@ -213,18 +217,18 @@ TOKENS = [
     ),
     _token("Flutterwave key", "FLWSECK", r"[A-Za-z0-9_-]{16,}+", "-" + HEX[:32] + "-X"),
     _token("EasyPost key", "EZAK EZTK", r"[A-Za-z0-9]{50,}+", SAMPLE[:54]),
-    _token("Duffel token", "duffel_live_ duffel_test_", rf"{_WORD}{{30,}}+", SAMPLE[:43]),
+    _token("Duffel token", "duffel_live_ duffel_test_", rf"{_CHARACTER}{{30,}}+", SAMPLE[:43]),
     _token("Shippo token", "shippo_live_ shippo_test_", r"[0-9a-f]{30,}+", HEX[:40]),
     _token("npm token", "npm_", r"[A-Za-z0-9]{30,}+", SAMPLE[:36]),
-    _token("PyPI token", "pypi-", rf"{_WORD}{{40,}}+", "AgEI" + SAMPLE[:100]),
+    _token("PyPI token", "pypi-", rf"{_CHARACTER}{{40,}}+", "AgEI" + SAMPLE[:100]),
     _token("RubyGems key", "rubygems_", r"[0-9a-f]{40,}+", HEX[:48]),
     _token(
-        "NuGet key", "oy2", rf"{_DIGIT}[a-z0-9]{{43}}{_END}", HEX[:43], _is_followed_by_word(43)
+        "NuGet key", "oy2", rf"{_HAS_DIGIT}[a-z0-9]{{43}}{_END}", HEX[:43], _is_followed_by_word(43)
     ),
     _token(
         "crates.io token",
         "cio",
-        rf"{_MIXED}[A-Za-z0-9]{{32}}{_END}",
+        rf"{_IS_MIXED}[A-Za-z0-9]{{32}}{_END}",
         SAMPLE[:32],
         _is_followed_by_word(32),
     ),
@@ -236,13 +240,13 @@ TOKENS = [
     _token("xAI key", "xai-", r"[A-Za-z0-9]{40,}+", SAMPLE[:80]),
     _token("Perplexity key", "pplx-", r"[A-Za-z0-9]{30,}+", SAMPLE[:48]),
     _token("Replicate token", "r8_", r"[A-Za-z0-9]{30,}+", SAMPLE[:37]),
-    _token("NVIDIA key", "nvapi-", rf"{_WORD}{{20,}}+", SAMPLE[:64]),
-    _token("Tavily key", "tvly-", rf"{_DIGIT}{_WORD}{{20,}}+", "dev-" + SAMPLE[:32]),
+    _token("NVIDIA key", "nvapi-", rf"{_CHARACTER}{{20,}}+", SAMPLE[:64]),
+    _token("Tavily key", "tvly-", rf"{_HAS_DIGIT}{_CHARACTER}{{20,}}+", "dev-" + SAMPLE[:32]),
     _token("Firecrawl key", "fc-", rf"[0-9a-f]{{32}}{_END}", HEX[:32]),
-    _token("Jina key", "jina_", rf"{_DIGIT}{_WORD}{{40,}}+", HEX[:32] + SAMPLE[:28]),
+    _token("Jina key", "jina_", rf"{_HAS_DIGIT}{_CHARACTER}{{40,}}+", HEX[:32] + SAMPLE[:28]),
     _token("Pinecone key", "pcsk_", r"[A-Za-z0-9_]{40,}+", SAMPLE[:70]),
-    _token("Fireworks key", "fw_", rf"{_MIXED}[A-Za-z0-9]{{20,}}+", SAMPLE[:24]),
-    _token("Together key", "tgp_v1_", rf"{_WORD}{{30,}}+", SAMPLE[:43]),
+    _token("Fireworks key", "fw_", rf"{_IS_MIXED}[A-Za-z0-9]{{20,}}+", SAMPLE[:24]),
+    _token("Together key", "tgp_v1_", rf"{_CHARACTER}{{30,}}+", SAMPLE[:43]),
     _token(
         "LangSmith key",
         "lsv2_pt_ lsv2_sk_",
@@ -250,18 +254,18 @@ TOKENS = [
         HEX[:32] + "_" + HEX[:10],
     ),
     _token("E2B key", "e2b_", r"[0-9a-f]{40}", HEX[:40]),
-    _token("Brave key", "BSA", rf"{_MIXED}{_WORD}{{28}}{_END}", SAMPLE[:28]),
+    _token("Brave key", "BSA", rf"{_IS_MIXED}{_CHARACTER}{{28}}{_END}", SAMPLE[:28]),
     _token("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{40,}+", HEX[:64]),
-    _token("Fly.io token", "fo1_", rf"{_WORD}{{40,}}+", SAMPLE[:43]),
+    _token("Fly.io token", "fo1_", rf"{_CHARACTER}{{40,}}+", SAMPLE[:43]),
     _token(
         "Fly.io token",
         "fm1r_ fm1a_ fm2_",
         r"[A-Za-z0-9+/=,_]{40,}+",
         SAMPLE[:100] + "==",
     ),
-    _token("Render key", "rnd_", rf"{_DIGIT}[A-Za-z0-9]{{20,}}+", SAMPLE[:28]),
-    _token("Heroku key", "HRKU-", rf"{_WORD}{{30,}}+", "AA" + SAMPLE[:58]),
-    _token("Netlify token", "nfp_", rf"{_WORD}{{30,}}+", SAMPLE[:36]),
+    _token("Render key", "rnd_", rf"{_HAS_DIGIT}[A-Za-z0-9]{{20,}}+", SAMPLE[:28]),
+    _token("Heroku key", "HRKU-", rf"{_CHARACTER}{{30,}}+", "AA" + SAMPLE[:58]),
+    _token("Netlify token", "nfp_", rf"{_CHARACTER}{{30,}}+", SAMPLE[:36]),
     _token("Neon key", "napi_", r"[a-z0-9]{40,}+", HEX[:64]),
     _token(
         "PlanetScale token",
@@ -281,7 +285,7 @@ TOKENS = [
     SecretKind(
         "Terraform token",
         (".atlasv1.",),
-        rf"(?<![A-Za-z0-9])[A-Za-z0-9]{{14}}\.atlasv1\.{_WORD}{{40,}}+",
+        rf"(?<![A-Za-z0-9])[A-Za-z0-9]{{14}}\.atlasv1\.{_CHARACTER}{{40,}}+",
         SAMPLE[:14] + ".atlas" + "v1." + SAMPLE[:67],
         is_one_word=True,
     ),
@@ -291,16 +295,16 @@ TOKENS = [
         r"[A-Za-z0-9._-]{30,}+",
         SAMPLE[:43],
     ),
-    _token("Docker token", "dckr_pat_ dckr_oat_", rf"{_WORD}{{20,}}+", SAMPLE[:27]),
-    _token("Vault token", "hvs. hvb. hvr.", rf"{_WORD}{{20,}}+", SAMPLE[:40]),
+    _token("Docker token", "dckr_pat_ dckr_oat_", rf"{_CHARACTER}{{20,}}+", SAMPLE[:27]),
+    _token("Vault token", "hvs. hvb. hvr.", rf"{_CHARACTER}{{20,}}+", SAMPLE[:40]),
     _token(
         "Vault token",
         "s.",
-        rf"{_MIXED}[A-Za-z0-9]{{24}}(?![A-Za-z0-9_.(-])",
+        rf"{_IS_MIXED}[A-Za-z0-9]{{24}}(?![A-Za-z0-9_.(-])",
         SAMPLE[:24],
         _is_followed_by_word(24),
     ),
-    _token("OpenShift token", "sha256~", rf"{_WORD}{{43}}", SAMPLE[:43]),
+    _token("OpenShift token", "sha256~", rf"{_CHARACTER}{{43}}", SAMPLE[:43]),
     _token("Buildkite token", "bkua_", r"[0-9a-f]{40}", HEX[:40]),
     _token(
         "CircleCI token", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9_]{30,}+", SAMPLE[:22] + "_" + HEX[:40]
@@ -310,7 +314,7 @@ TOKENS = [
     _token("Sentry token", "sntrys_ sntryu_", r"[A-Za-z0-9_+/=]{30,}+", SAMPLE[:80]),
     _token("Grafana token", "glsa_ glc_", r"[A-Za-z0-9_+/=]{30,}+", SAMPLE[:32] + "_" + HEX[:8]),
     _token("Grafana key", "eyJrIjoi", r"[A-Za-z0-9_+/=-]{30,}+", SAMPLE[:80]),
-    _token("New Relic key", "NRAK- NRII- NRAA- NRRA- NRIQ-", rf"{_WORD}{{20,}}+", UPPER[:27]),
+    _token("New Relic key", "NRAK- NRII- NRAA- NRRA- NRIQ-", rf"{_CHARACTER}{{20,}}+", UPPER[:27]),
     SecretKind(
         "New Relic key",
         ("NRAL",),
@@ -327,9 +331,14 @@ TOKENS = [
     _token("PostHog key", "phx_", r"[A-Za-z0-9]{30,}+", SAMPLE[:43]),
     _token("LaunchDarkly key", "api- sdk-", _UUID, _UUID_EXAMPLE, _is_followed_by("-", 8)),
     _token(
-        "SendGrid key", "SG.", rf"{_WORD}{{16,}}+\.{_WORD}{{16,}}+", SAMPLE[:22] + "." + SAMPLE[:43]
+        "SendGrid key",
+        "SG.",
+        rf"{_CHARACTER}{{16,}}+\.{_CHARACTER}{{16,}}+",
+        SAMPLE[:22] + "." + SAMPLE[:43],
     ),
-    _token("Brevo key", "xkeysib- xsmtpsib-", rf"{_WORD}{{30,}}+", HEX[:64] + "-" + SAMPLE[:16]),
+    _token(
+        "Brevo key", "xkeysib- xsmtpsib-", rf"{_CHARACTER}{{30,}}+", HEX[:64] + "-" + SAMPLE[:16]
+    ),
     _token("Mailgun key", "key-", rf"[0-9a-f]{{32}}{_END}", HEX[:32], _is_followed_by_word(32)),
     SecretKind(
         "Mailchimp key",
@@ -339,13 +348,15 @@ TOKENS = [
         is_one_word=True,
         could_match_at=_follows_hex,
     ),
-    _token("Resend key", "re_", rf"{_MIXED}[A-Za-z0-9_]{{28,}}+", SAMPLE[:8] + "_" + SAMPLE[:24]),
+    _token(
+        "Resend key", "re_", rf"{_IS_MIXED}[A-Za-z0-9_]{{28,}}+", SAMPLE[:8] + "_" + SAMPLE[:24]
+    ),
     _token("Twilio key", "SK", rf"[0-9a-f]{{32}}{_END}", HEX[:32], _is_followed_by_word(32)),
     _token("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9A-Fa-f]{32}", HEX[:32]),
     _token("HubSpot token", "pat-na1- pat-na2- pat-eu1- pat-ap1-", _UUID, _UUID_EXAMPLE),
     _token("Linear key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{30,}+", SAMPLE[:40]),
     _token("Notion token", "ntn_ secret_", r"[A-Za-z0-9]{40,}+", SAMPLE[:46]),
-    _token("Figma token", "figd_", rf"{_WORD}{{30,}}+", SAMPLE[:40]),
+    _token("Figma token", "figd_", rf"{_CHARACTER}{{30,}}+", SAMPLE[:40]),
     _token(
         "Airtable token",
         "pat",
@@ -353,14 +364,14 @@ TOKENS = [
         SAMPLE[:14] + "." + HEX[:64],
         _is_followed_by(".", 14),
     ),
-    _token("Contentful token", "CFPAT-", rf"{_WORD}{{30,}}+", SAMPLE[:43]),
-    _token("Postman key", "PMAK-", rf"{_WORD}{{30,}}+", HEX[:24] + "-" + HEX[:34]),
+    _token("Contentful token", "CFPAT-", rf"{_CHARACTER}{{30,}}+", SAMPLE[:43]),
+    _token("Postman key", "PMAK-", rf"{_CHARACTER}{{30,}}+", HEX[:24] + "-" + HEX[:34]),
     _token("ReadMe key", "rdme_", r"[a-z0-9]{60,}+", HEX[:70]),
     _token("Typeform token", "tfp_", r"[A-Za-z0-9_.=-]{40,}+", SAMPLE[:59]),
-    _token("Frame.io token", "fio-u-", rf"{_WORD}{{40,}}+", SAMPLE[:64]),
+    _token("Frame.io token", "fio-u-", rf"{_CHARACTER}{{40,}}+", SAMPLE[:64]),
     _token("Adafruit key", "aio_", rf"[A-Za-z0-9]{{28}}{_END}", SAMPLE[:28]),
     _token("Dropbox token", "sl.", r"[A-Za-z0-9_.-]{60,}+", SAMPLE[:130]),
-    _token("Tailscale key", "tskey-", rf"{_WORD}{{20,}}+", "auth-" + SAMPLE[:30]),
+    _token("Tailscale key", "tskey-", rf"{_CHARACTER}{{20,}}+", "auth-" + SAMPLE[:30]),
     _token("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}+", "QPZRY9X8GF" * 5),
     _token("1Password token", "ops_eyJ", r"[A-Za-z0-9+/=_-]{60,}+", SAMPLE[:150]),
     _token(
@@ -370,9 +381,9 @@ TOKENS = [
         "ABC234-DEF567-GHJ89" + "-KLM23-NPQ45-RST67",
         _is_followed_by("-", 6),
     ),
-    _token("Alibaba key id", "LTAI", rf"{_MIXED}[A-Za-z0-9]{{12,24}}{_END}", "5t" + SAMPLE[:18]),
-    _token("Tencent key id", "AKID", rf"{_MIXED}[A-Za-z0-9]{{32}}{_END}", SAMPLE[:32]),
-    _token("Yandex key", "AQVN", rf"{_WORD}{{35,38}}{_END}", SAMPLE[:36]),
+    _token("Alibaba key id", "LTAI", rf"{_IS_MIXED}[A-Za-z0-9]{{12,24}}{_END}", "5t" + SAMPLE[:18]),
+    _token("Tencent key id", "AKID", rf"{_IS_MIXED}[A-Za-z0-9]{{32}}{_END}", SAMPLE[:32]),
+    _token("Yandex key", "AQVN", rf"{_CHARACTER}{{35,38}}{_END}", SAMPLE[:36]),
     SecretKind(
         "Azure client secret",
         ("7Q~", "8Q~"),
@@ -397,7 +408,7 @@ TOKENS = [
     SecretKind(
         "JSON web token",
         ("eyJ",),
-        rf"(?<![A-Za-z0-9_.-])eyJ{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+",
+        rf"(?<![A-Za-z0-9_.-])eyJ{_CHARACTER}{{8,}}+\.eyJ{_CHARACTER}{{8,}}+\.{_CHARACTER}{{8,}}+",
         "ey" + "J" + SAMPLE[:20] + ".ey" + "J" + SAMPLE[:40] + "." + SAMPLE[:43],
         is_one_word=True,
     ),

@@ -12,12 +12,11 @@ _PLACEHOLDER = (
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it only stands for a secret, as `$TOKEN` and `<your key>` do."""
+    """Whether the value only stands for a secret, as `$TOKEN` and `<your key>` do."""
     return re.match(_PLACEHOLDER, value) is not None
 
 
-def is_value(match: re.Match[str]) -> bool:
-    """Anything but a placeholder."""
+def is_not_placeholder(match: re.Match[str]) -> bool:
     return not is_placeholder(match["secret"])
 
 
@@ -34,7 +33,7 @@ def _has_letter(text: str) -> bool:
 
 
 def _is_word(text: str) -> bool:
-    """Could be a word, or a name in code."""
+    """Whether the text could be a word, or a name in code."""
     return text.replace(".", "").replace("_", "").isalpha()
 
 
@@ -49,8 +48,8 @@ def is_authorization(match: re.Match[str]) -> bool:
     scheme, value = (match["scheme"] or "").lower(), match["secret"]
     if is_placeholder(value):
         return False
-    is_random = _has_digit(value) or value.endswith("=") or len(value) >= 24
-    return is_random and (not scheme or scheme in KNOWN_SCHEMES or len(value) >= 16)
+    looks_random = _has_digit(value) or value.endswith("=") or len(value) >= 24
+    return looks_random and (not scheme or scheme in KNOWN_SCHEMES or len(value) >= 16)
 
 
 def is_cookie(match: re.Match[str]) -> bool:
@@ -105,11 +104,11 @@ def is_connection_password(match: re.Match[str]) -> bool:
 def is_quoted_password(match: re.Match[str]) -> bool:
     """False for prose, as in `the password 'field'`. In SQL, any word may be a password."""
     is_sql = match[0].startswith("PASSWORD") or match[0].lower().startswith("identified")
-    return is_value(match) and (is_sql or not _is_word(match["secret"]))
+    return is_not_placeholder(match) and (is_sql or not _is_word(match["secret"]))
 
 
 def is_basic_login(match: re.Match[str]) -> bool:
-    """`name:password` in base64, as Docker and npm store it."""
+    """Whether the value is `name:password` in base64, as Docker and npm store it."""
     from base64 import b64decode
 
     try:
@@ -137,7 +136,7 @@ def is_password_in_sentence(match: re.Match[str]) -> bool:
     return _has_digit(value) and _has_letter(value) and not is_amount
 
 
-_KUBERNETES = ("kind: Secret\n", "kind: Secret\r\n", '"kind": "Secret"', '"kind":"Secret"')
+_KIND_IS_SECRET = ("kind: Secret\n", "kind: Secret\r\n", '"kind": "Secret"', '"kind":"Secret"')
 
 
 def is_kubernetes_secret(match: re.Match[str]) -> bool:
@@ -145,11 +144,11 @@ def is_kubernetes_secret(match: re.Match[str]) -> bool:
     text, start, end = match.string, match.start(), match.end()
     before = text[max(0, start - 5_000) : start].rpartition("\n---")[2]
     after = text[end : end + 5_000].partition("\n---")[0]
-    return any(kind in part for part in (before + "\n", after + "\n") for kind in _KUBERNETES)
+    return any(line in part for part in (before + "\n", after + "\n") for line in _KIND_IS_SECRET)
 
 
 def is_random(match: re.Match[str]) -> bool:
-    """Has digits, and letters of both cases; names and hashes don't."""
+    """Whether it has three digits or more and letters of both cases, unlike names and hashes."""
     value = match["secret"]
     digits = sum(map(str.isdigit, value))
     return digits >= 3 and any(map(str.isupper, value)) and any(map(str.islower, value))
@@ -170,16 +169,16 @@ def is_listed_secret(match: re.Match[str]) -> bool:
     """False for a list of names, as in `["password", "user_name"]`."""
     before = match.string[max(0, match.start() - 60) : match.start()]
     call = r"(?i)(?:define|env|set\w*|put\w*|header|config)\(\s*\W{1,8}[\w.-]*$"
-    is_set = "value=" in match[0].lower() or re.search(call, before) is not None
-    return is_set and is_value(match) and not _is_word(match["secret"])
+    is_assigned = "value=" in match[0].lower() or re.search(call, before) is not None
+    return is_assigned and is_not_placeholder(match) and not _is_word(match["secret"])
 
 
 _SECRET_KEYS = (
     *("api", "access", "private", "auth", "account", "encryption", "app", "master", "admin"),
     *("signing", "service", "role", "shared", "root", "storage", "subscription", "webhook"),
 )
-"""Such keys are secrets; others, such as a primary key, are not."""
-_PASSWORDS = ("pass", "secret", "credential")
+"""Words before `key` in the name of a secret, as in `api_key`."""
+_PASSWORD_WORDS = ("pass", "secret", "credential")
 _PUBLIC_KEYS = ("public", "anon", "primary", "foreign", "partition", "sort", "cache", "site", "map")
 _ABOUT_SECRETS = frozenset(
     (
@@ -189,7 +188,7 @@ _ABOUT_SECRETS = frozenset(
         *("ref", "usage", "budget", "strength", "column", "attempts", "reset"),
     )
 )
-"""The last part of names such as `token_type`, whose value is not the secret itself."""
+"""Last words of names such as `token_type`, whose values are not secrets."""
 
 
 def is_assigned_secret(match: re.Match[str]) -> bool:
@@ -199,7 +198,7 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
         return False
     if key.startswith("key") and not _is_secret_key(match):
         return False
-    is_password = any(word in key for word in _PASSWORDS)
+    is_password = any(word in key for word in _PASSWORD_WORDS)
     if " " in value:
         return is_password and bool(match["quote"])
     is_long_and_random = len(value) >= 12 and _has_digit(value) and _has_letter(value)
@@ -221,7 +220,7 @@ def is_assigned_secret(match: re.Match[str]) -> bool:
 
 def _is_secret_key(match: re.Match[str]) -> bool:
     before = match.string[max(0, match.start() - 20) : match.start()].lower().rstrip("_-")
-    if before.endswith((*_SECRET_KEYS, *_PASSWORDS)):
+    if before.endswith((*_SECRET_KEYS, *_PASSWORD_WORDS)):
         return True
     # A setting such as SEARCH_KEY could be anything; if long and random, it is a secret.
     is_setting = match["key"].isupper() and match["operator"] == "=" and before[-1:].isalpha()
@@ -233,7 +232,7 @@ def _continues_as_code(match: re.Match[str]) -> bool:
 
 
 def _is_parameter(match: re.Match[str]) -> bool:
-    """A URL's query parameter: `?password=…`."""
+    """Whether it is a query parameter of a URL: `?password=…`."""
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match["operator"] == "=" and before in ("?", "&")
 
@@ -249,7 +248,7 @@ _NOT_PASSWORDS = frozenset(
 
 
 def _is_setting(match: re.Match[str]) -> bool:
-    """A line of YAML or settings. False for types and variables, as in `password: UserPassword`."""
+    """Whether it is a line of settings. False for types, as in `password: UserPassword`."""
     value = match["secret"]
     if not _is_whole_line(match) or (match["operator"] == "=" and " " in match[0]):
         return False
@@ -261,7 +260,7 @@ def _is_setting(match: re.Match[str]) -> bool:
 def _is_whole_line(match: re.Match[str]) -> bool:
     before = match.string[max(0, match.start() - 100) : match.start()]
     after = match.string[match.end() : match.end() + 100]
-    # In JSON a line end is `\n`.
+    # Inside a JSON string, a line end is written as `\n`.
     before = before.replace("\\n", "\n").rpartition("\n")[2]
     return (
         re.fullmatch(r"[\s'\"-]*[\w.-]*", before) is not None

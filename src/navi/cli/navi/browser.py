@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import webbrowser
 from html import escape
 from pathlib import Path
+
+from navi.base.platform import has_desktop, open_page
 
 PAGE_FILE = "open-page.html"
 PAGE = """\
@@ -18,18 +19,17 @@ PAGE = """\
 
 
 def can_open() -> bool:
-    """Whether a person with a screen is at this terminal."""
-    has_screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    return sys.stdout.isatty() and bool(has_screen or sys.platform == "darwin")
+    """Whether this is a terminal on a machine with a desktop."""
+    return sys.stdout.isatty() and has_desktop()
 
 
 def open_link(link: str, home: Path) -> None:
-    """Open it through a private file: every user of the machine can read command lines."""
-    webbrowser.open(forwarding_page(link, home).as_uri())
+    """Open the link through a private file: every user of the machine can see command lines."""
+    open_page(forwarding_page(link, home).as_uri())
 
 
 def forwarding_page(link: str, home: Path) -> Path:
-    """Write a page that forwards to the link."""
+    """Write a private page that forwards to the link."""
     path = home / PAGE_FILE
     handle, draft = tempfile.mkstemp(prefix=".open-page-", dir=home)  # only its owner can read it
     with os.fdopen(handle, "w") as file:

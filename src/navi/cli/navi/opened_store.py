@@ -13,18 +13,18 @@ from navi.live.runtime.services.accounts import Accounts
 from navi.live.runtime.services.login_service import LoginService
 from navi.live.runtime.services.server_token import ServerToken
 
-R = TypeVar("R")
+Result = TypeVar("Result")
 
 
-def with_accounts(work: Callable[[Accounts], Awaitable[R]]) -> R:
+def with_accounts(work: Callable[[Accounts], Awaitable[Result]]) -> Result:
     return asyncio.run(_run(lambda accounts, _: work(accounts)))
 
 
-def with_logins(work: Callable[[LoginService], Awaitable[R]]) -> R:
+def with_logins(work: Callable[[LoginService], Awaitable[Result]]) -> Result:
     return asyncio.run(_run(lambda _, logins: work(logins)))
 
 
-async def _run(work: Callable[[Accounts, LoginService], Awaitable[R]]) -> R:
+async def _run(work: Callable[[Accounts, LoginService], Awaitable[Result]]) -> Result:
     from navi.live.store.engine import schema
     from navi.live.store.engine.transactions import Store
 

@@ -37,7 +37,7 @@ def markdown(transcript: Transcript, *, tools: bool, thinking: bool) -> str:
 
 
 def html(transcript: Transcript, *, tools: bool, thinking: bool) -> str:
-    from navi.cli.recall.page import CONTENT_POLICY, STYLE, rendered
+    from navi.cli.recall.message_html import CONTENT_POLICY, STYLE, rendered
 
     title = escaping.escape(_title(transcript))
     facts = "".join(
@@ -50,9 +50,9 @@ def html(transcript: Transcript, *, tools: bool, thinking: bool) -> str:
         if pieces:
             inner = "".join(rendered(kind, text) for kind, text in pieces)
             role = "tools" if message is None else escaping.escape(message["role"])
-            name = "" if message is None else f' id="message-{message["idx"]}"'
+            anchor = "" if message is None else f' id="message-{message["idx"]}"'
             head = escaping.escape(_heading(message))
-            body.append(f'<article class="{role}"{name}><h2>{head}</h2>{inner}</article>')
+            body.append(f'<article class="{role}"{anchor}><h2>{head}</h2>{inner}</article>')
     articles = "\n".join(body)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -92,16 +92,17 @@ def _heading(message: dict[str, Any] | None) -> str:
 def _pieces(
     message: dict[str, Any] | None, calls: list[dict[str, Any]], *, thinking: bool
 ) -> Iterator[tuple[str, str]]:
+    """Yield (kind, text); the kind is `thinking`, `text` or `call`."""
     if message is not None:
         if thinking and message["thinking"]:
             yield "thinking", mask(message["thinking"])
         if message["content"]:
             yield "text", mask(message["content"])
     for call in calls:
-        yield "call", _call(call)
+        yield "call", _call_text(call)
 
 
-def _call(call: dict[str, Any]) -> str:
+def _call_text(call: dict[str, Any]) -> str:
     if call["bash_command"]:
         return f"[{call['tool_name']}] {mask(call['bash_command'])}"
     arguments = masked_json(call["tool_input"]) or ""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Around = Callable[[Hit], list[Passage]]
     """Returns the messages around a hit."""
 
-PER_SESSION = 3
-"""How many passages to show per session."""
+SHOWN_PER_SESSION = 3
+"""How many of a session's hits to print."""
 INDENT = 6
 
 
@@ -37,7 +37,7 @@ def show(hits: list[Hit], around: Around, query: str) -> None:
 def _show_session(hits: list[Hit], around: Around, query: str, now: datetime) -> None:
     first = hits[0]
     output.say(_head(hits, now))
-    for hit in hits[:PER_SESSION]:
+    for hit in hits[:SHOWN_PER_SESSION]:
         passages = around(hit)
         for passage in passages:
             if hit.idx is not None and passage.idx < hit.idx:
@@ -46,8 +46,8 @@ def _show_session(hits: list[Hit], around: Around, query: str, now: datetime) ->
         for passage in passages:
             if hit.idx is not None and passage.idx > hit.idx:
                 output.say(_neighbour(passage))
-    if len(hits) > PER_SESSION:
-        more = f"… and {len(hits) - PER_SESSION} more: "
+    if len(hits) > SHOWN_PER_SESSION:
+        more = f"… and {len(hits) - SHOWN_PER_SESSION} more: "
         command = shlex.join(["recall", "show", first.session_id, "--grep", query])
         output.say(output.styled(f"  {more}{command}", "dim"))
     if line := _resume_line(first):
@@ -60,7 +60,8 @@ def _head(hits: list[Hit], now: datetime) -> str:
     latest = max((hit.timestamp for hit in hits if hit.timestamp), default=None)
     facts = [
         formats.source(first.source),
-        formats.home_short(first.project or "(no project)"),
+        first.host or "",
+        formats.short_path(first.project or "(no project)"),
         "" if latest is None else formats.age(latest, now),
         mask(first.title or ""),
     ]
@@ -103,6 +104,8 @@ def _cleaned(snippet: Snippet) -> tuple[str, list[tuple[int, int]]]:
 
 def _speaker(hit: Hit) -> str:
     name = one_line(hit.tool_name or hit.role or "?")
+    if hit.kind == "output":
+        return f"{name} printed"
     return f"{name} (thinking)" if hit.kind == "thinking" else name
 
 
@@ -125,7 +128,7 @@ def _neighbour(passage: Passage) -> str:
 
 
 def _resume_line(hit: Hit) -> str | None:
-    if hit.source == "navi" and hit.source_session_id:
+    if hit.host is None and hit.source == "navi" and hit.source_session_id:
         return f'sm send {hit.source_session_id} "…"'
     if hit.resume_command is None:
         return None

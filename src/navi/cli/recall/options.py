@@ -30,12 +30,12 @@ def clock() -> Clock:
 
 
 class Moment(click.ParamType[datetime]):
-    """Dates and times without a zone are local."""
+    """A time, parsed by the function `parser_name` of `time_ranges`; local if it has no zone."""
 
     name = "when"
 
-    def __init__(self, parse: str) -> None:
-        self._parse = parse
+    def __init__(self, parser_name: str) -> None:
+        self._parser_name = parser_name
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -46,7 +46,7 @@ class Moment(click.ParamType[datetime]):
         from navi.base.system_clock import machine_timezone
 
         parse: Callable[[str, datetime, tzinfo], datetime | None] = getattr(
-            time_ranges, self._parse
+            time_ranges, self._parser_name
         )
         moment = parse(value, clock().now(), machine_timezone())
         if moment is None:
@@ -55,30 +55,29 @@ class Moment(click.ParamType[datetime]):
 
 
 class SourceName(click.ParamType[str]):
-    """`claude-code` on the command line is `claude_code` in the tables."""
+    """`claude-code` on the command line is `claude_code` in the index."""
 
     name = "source"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from navi.memory.resume import agents
+        from navi.vendors.registry import sources
 
         name: str = value.strip().lower().replace("-", "_")
-        sources = agents()
-        if name not in sources:
-            names = ", ".join(formats.source(each) for each in sources)
+        if name not in sources():
+            names = ", ".join(map(formats.source, sources()))
             self.fail(f"unknown source {value!r}; choose from: {names}")
         return name
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        from navi.memory.resume import agents
+        from navi.vendors.registry import sources
 
-        return _items(map(formats.source, agents()), incomplete)
+        return _items(map(formats.source, sources()), incomplete)
 
 
 class ProjectPath(click.ParamType[str]):
-    """Part of a path, or an existing folder, which stands for its repository if it has one."""
+    """Part of a path, or a folder; a folder in a repository stands for the whole repository."""
 
     name = "path"
 
@@ -97,7 +96,7 @@ class ProjectPath(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         paths = [
-            formats.home_short(path)
+            formats.short_path(path)
             for path in _from_index(lambda session_list: session_list.projects())
         ]
         return _items(paths, incomplete)
@@ -134,6 +133,18 @@ class TagName(click.ParamType[str]):
         return _items(_from_index(lambda session_list: session_list.tags()), incomplete)
 
 
+class HostName(click.ParamType[str]):
+    """A machine's name; `here` is this one."""
+
+    name = "host"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        hosts = _from_index(lambda session_list: session_list.hosts())
+        return _items([*hosts, "here"] if hosts else [], incomplete)
+
+
 class ToolName(click.ParamType[str]):
     name = "tool"
 
@@ -143,19 +154,19 @@ class ToolName(click.ParamType[str]):
         return _items(_from_index(lambda session_list: session_list.tools()), incomplete)
 
 
-def _from_index(ask: Callable[[SessionList], list[Any]]) -> list[Any]:
-    """Empty without an index: a shell can't show an error here."""
-    from navi.memory.index_paths import places
+def _from_index(read: Callable[[SessionList], list[Any]]) -> list[Any]:
+    """The result of `read`; empty if it fails, because a shell can't show errors."""
+    from navi.memory.index_paths import index_paths
     from navi.memory.read.session_list import SessionList
 
     try:
-        return ask(SessionList(places()))
+        return read(SessionList(index_paths()))
     except (NaviError, OSError):
         return []
 
 
 def _items(names: Iterator[str] | list[str], incomplete: str) -> list[CompletionItem[str]]:
-    """Leaves out names with control characters, which a shell would act on."""
+    """The names that start with `incomplete` and contain no control characters."""
     start = incomplete.lower()
     return [
         CompletionItem(name)
@@ -166,7 +177,7 @@ def _items(names: Iterator[str] | list[str], incomplete: str) -> list[Completion
 
 def _about(session: dict[str, Any]) -> str:
     title = one_line(mask(session["title"] or ""))
-    project = formats.home_short(session["project"] or "")
+    project = formats.short_path(session["project"] or "")
     return formats.shortened(" · ".join(filter(None, (title, project))), 70) or "no title"
 
 
@@ -174,7 +185,11 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 source_option: Decorator = click.option(
-    "--source", type=SourceName(), help="Only the sessions of one agent, such as codex."
+    "--source",
+    "--agent",
+    "source",
+    type=SourceName(),
+    help="Only the sessions of one agent, such as codex.",
 )
 since_option: Decorator = click.option(
     "--since",
@@ -184,11 +199,18 @@ since_option: Decorator = click.option(
 until_option: Decorator = click.option(
     "--until",
     type=Moment("parse_until"),
-    help="Only before this time, written as for --since; a date includes that whole day.",
+    help="Only before this time, written as for --since; a date includes the whole day.",
 )
 project_option: Decorator = click.option(
     "--project",
     type=ProjectPath(),
-    help="Only this project: part of its path, a folder, or . for the current folder.",
+    help="Only this project. PATH can be part of its path, or any folder inside it (`.` is the "
+    "current folder).",
+)
+host_option: Decorator = click.option(
+    "--host",
+    type=HostName(),
+    metavar="NAME",
+    help="Only the sessions of one machine; `here` is this one.",
 )
 session_argument: Decorator = click.argument("id", type=SessionName(), metavar="ID")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,16 @@ from navi.base.timestamps import describe_age
 if TYPE_CHECKING:
     from navi.live.model.wire_format import (
         AdmissionJson,
+        AgendaJson,
         Json,
+        PauseJson,
         RecallJson,
         SessionJson,
         UpcomingJson,
     )
 
 LONGEST = 60
-"""How many characters of a user's text fit on a line with other things."""
+"""How many characters of a user's text to show on a line with other things."""
 
 # Time formatting is imported where it is used so that `sm status TEXT` starts quickly.
 
@@ -28,6 +30,13 @@ LONGEST = 60
 def title_and_id(session: SessionJson) -> str:
     """`build the docs (1f2e3d4c5b6a7988)`"""
     return f"{plain(session['title'], LONGEST)} ({session['id']})"
+
+
+def candidate(session: SessionJson, now: datetime) -> str:
+    """`build the docs (1f2e3d4c5b6a7988; idle, active 2h ago)`"""
+    active = describe_age(datetime.fromisoformat(session["updated_at"]), now)
+    title = plain(session["title"], LONGEST)
+    return f"{title} ({session['id']}; {session['state']}, active {active})"
 
 
 def status(session: SessionJson, now: datetime) -> str:
@@ -45,20 +54,71 @@ def status_text(session: SessionJson) -> str:
     return "(no status)" if text is None else f'"{plain(text)}"'
 
 
-def session_row(session: SessionJson, now: datetime, timezone: tzinfo) -> list[str]:
-    """A row in the overview of all sessions."""
-    row = [title_and_id(session), session["state"], status(session, now)]
-    if (recall := session["pending_recall"]) is not None:
-        task = plain(recall["additional_context_message"], LONGEST)
-        row.append(f"{wakes(recall, now, timezone)}: {task}")
-    return row
+def limit(session: SessionJson, now: datetime, timezone: tzinfo) -> str | None:
+    """`limit until 15:00` while inputs wait for a usage limit; `Mon 15:00` if that is not today."""
+    text = session["limit_until"]
+    if text is None or (until := datetime.fromisoformat(text)) <= now:
+        return None
+    local = until.astimezone(timezone)
+    is_today = local.date() == now.astimezone(timezone).date()
+    return f"limit until {local.strftime('%H:%M' if is_today else '%a %H:%M')}"
+
+
+def next_event(entry: AgendaJson, now: datetime) -> str:
+    """`in 30 min: Read build.log`"""
+    when = time_left(entry["at"], now)
+    if is_due(entry, now):
+        when = "now" if entry["waits_for"] is None else f"waits for its {entry['waits_for']}"
+    return f"{when}: {plain(entry['title'], LONGEST)}"
+
+
+def is_due(entry: AgendaJson, now: datetime) -> bool:
+    return datetime.fromisoformat(entry["at"]) <= now
+
+
+def held_by_terminals(agenda: Sequence[AgendaJson], now: datetime) -> str | None:
+    """Explain that due entries wait for sessions in terminals; None if there are none."""
+    titles = dict.fromkeys(
+        plain(entry["session_title"], LONGEST)
+        for entry in agenda
+        if entry["waits_for"] is not None and is_due(entry, now)
+    )
+    if not titles:
+        return None
+    return (
+        f"open in a terminal: {', '.join(titles)}; due entries begin when you quit the "
+        "agent there, or when your next turn ends"
+    )
+
+
+def agenda_row(entry: AgendaJson, now: datetime, timezone: tzinfo) -> list[str]:
+    """A row in the agenda."""
+    return [
+        datetime.fromisoformat(entry["at"]).astimezone(timezone).strftime("%a %Y-%m-%d %H:%M"),
+        time_left(entry["at"], now),
+        entry["kind"],
+        plain(entry["session_title"]),
+        plain(entry["title"]),
+        entry["session_id"],
+    ]
 
 
 def delivery(session: SessionJson, admission: AdmissionJson) -> str:
     if admission["status"] == "delivered":
         return f"delivered to {title_and_id(session)}"
-    before = admission["position"]
-    return f"queued for {title_and_id(session)}" + (f", {before} ahead of it" if before else "")
+    ahead = admission["position"]
+    return f"queued for {title_and_id(session)}" + (f", {ahead} ahead of it" if ahead else "")
+
+
+def pause(paused: PauseJson) -> str:
+    """Why a message waits for a budget, and how to raise that budget."""
+    scope, _, owner = paused["budget"].partition(":")
+    which = {"session": owner, "automation": f"--automation {owner}"}.get(scope, "--day")
+    return (
+        f"it waits: {plain(paused['reason'])}\n"
+        f"`sm budget {which} AMOUNT` raises the budget; you can also answer the question "
+        "in `sm inbox`"
+    )
 
 
 def reminder_plan(admission: AdmissionJson, now: datetime, timezone: tzinfo) -> str:
@@ -102,7 +162,7 @@ def input_row(queued_input: Json, now: datetime) -> list[str]:
 
 
 def sender(message: Json, origin: str) -> str:
-    """The sender of an input or message: a session, Navi itself, or its origin."""
+    """Who sent an input or message: a session, `sm` for Navi itself, or else `origin`."""
     session = message["metadata"].get("sender")
     if session is not None:
         return f"{plain(session.get('title') or session['name'], LONGEST)} ({session['id']})"
@@ -116,7 +176,7 @@ def wakes(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
 
 
 def time_of(recall: RecallJson, now: datetime, timezone: tzinfo) -> str:
-    """When it wakes the session; a pending recall also says how far away that is."""
+    """When the recall wakes its session and, if it is pending, how long until then."""
     from navi.base.time_expressions import describe, describe_moment
 
     at = datetime.fromisoformat(recall["trigger_at"])
@@ -147,13 +207,14 @@ def repetition(recall: RecallJson) -> str:
     return "" if seconds is None else f", then every {duration(seconds)}"
 
 
-def interval(recall: RecallJson) -> str:
+def recall_type(recall: RecallJson) -> str:
+    """`every 30 min`, or the type of a recall that does not repeat."""
     seconds = recall["interval_seconds"]
     return recall["call_type"] if seconds is None else f"every {duration(seconds)}"
 
 
 def outcome(recall: RecallJson) -> str:
-    """How it ended: failed, cancelled, missed."""
+    """How the recall's last turn ended, and how often it was missed; `-` if neither applies."""
     parts = [recall["outcome"] or ""]
     if recall["error"]:
         parts.append(plain(recall["error"], LONGEST))

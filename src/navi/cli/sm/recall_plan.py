@@ -23,34 +23,35 @@ def read(
     is_now: bool = False,
     comment: str | None = None,
 ) -> RecallRequest | str:
-    """The command line as a recall request, an action, or `show`.
+    """A request to schedule a recall, or the action to take: one of `actions`, or `show`.
 
-    Raises UsageError with a hint at what works if the arguments make no sense together.
+    Raises UsageError if the arguments make no sense together; its hint shows what works.
     """
     if comment is not None:
         require_printable("--comment", comment, COMMENT_LIMIT)
     command = f"sm recall {shlex.quote(session)}"
     options = {"--every": every is not None, "--now": is_now, "--comment": comment is not None}
-    used = [option for option, is_used in options.items() if is_used]
+    used_options = [option for option, is_used in options.items() if is_used]
     if actions:
         others = [
             *(f"--{each}" for each in actions[1:]),
-            *used,
+            *used_options,
             *(_quoted(each) for each in texts),
         ]
         if others:
             raise UsageError(
                 f"--{actions[0]} and {others[0]} can't be combined",
-                hint=f"`{command} --{actions[0]}` on its own, then the other",
+                hint=f"`{command} --{actions[0]}` on its own, and the other separately",
             )
         return actions[0]
-    if not texts and not used:
+    if not texts and not used_options:
         return "show"
     when, instruction = _when_and_instruction(command, texts, every=every, is_now=is_now)
     if every is None:
         kind = CallType.IMMEDIATE if is_now else CallType.ONCE
     else:
-        kind, when = CallType.RECURRING, "now" if is_now else when or every
+        kind = CallType.RECURRING
+        when = "now" if is_now else when or every
     return RecallRequest(
         call_type=kind,
         when=when,
@@ -63,12 +64,12 @@ def read(
 def _when_and_instruction(
     command: str, texts: Sequence[str], *, every: str | None, is_now: bool
 ) -> tuple[str | None, str]:
-    """WHEN, if there is one, and INSTRUCTION."""
+    """The arguments WHEN (None if it is left out) and INSTRUCTION."""
     repeat = "" if every is None else f" --every {shlex.quote(every)}"
     if len(texts) > 2:
         now = " --now" if is_now else ""
         raise UsageError(
-            f"{len(texts)} arguments are too many: one says when, one says what to do",
+            f"{len(texts)} arguments are too many: give a time and an instruction",
             hint=f"put each in quotes: `{command}{now} {_requoted(texts, is_now)}{repeat}`",
         )
     if is_now and len(texts) == 2:
@@ -79,11 +80,13 @@ def _when_and_instruction(
     if len(texts) == 2:
         return texts[0], texts[1]
     if not texts or _is_time(texts[0]):
-        when = "" if is_now else f" {shlex.quote(texts[0])}" if texts else ' "30m"'
-        now = " --now" if is_now else ""
+        if is_now:
+            when = "--now"
+        else:
+            when = shlex.quote(texts[0]) if texts else '"30m"'
         raise UsageError(
-            "the instruction is missing: say what to do then",
-            hint=f'`{command}{when}{now} "Read build.log and report errors."{repeat}`',
+            "the instruction is missing: say what to do at that time",
+            hint=f'`{command} {when} "Read build.log and report errors."{repeat}`',
         )
     if is_now or every is not None:
         return None, texts[0]
@@ -94,7 +97,7 @@ def _when_and_instruction(
 
 
 def _requoted(words: Sequence[str], is_now: bool) -> str:
-    """The time and the instruction in unquoted words, each put in quotes."""
+    """Put quotes around the time and the instruction that someone wrote without quotes."""
     if is_now:
         return shlex.quote(" ".join(words))
     for count in range(len(words) - 1, 0, -1):
@@ -105,7 +108,6 @@ def _requoted(words: Sequence[str], is_now: bool) -> str:
 
 
 def _is_time(text: str) -> bool:
-    """Whether it can be read as a time."""
     try:
         parse_when(text, datetime(2000, 1, 1, tzinfo=UTC), UTC)
     except InvalidInput:

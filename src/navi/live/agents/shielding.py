@@ -1,4 +1,4 @@
-"""Finishes work even if the task that awaits it is cancelled."""
+"""Lets work finish although the task that awaits it is cancelled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ Result = TypeVar("Result")
 async def run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
     """Await the work, and raise any cancellation only after it has finished.
 
-    A stopping turn is cancelled repeatedly until it stops, so its clean-up needs this.
+    A server that shuts down cancels its turns repeatedly until they end, so their clean-up needs
+    this.
     """
     task = asyncio.create_task(work)
     is_cancelled = False

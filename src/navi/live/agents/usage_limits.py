@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-STATUSES = frozenset({429, 529})
+from navi.live.model.usage_limit import UNNAMED_KIND
+
+TOO_MANY_REQUESTS, OVERLOADED = 429, 529
+USAGE_LIMIT_STATUSES = frozenset({TOO_MANY_REQUESTS, OVERLOADED})
+_OVERLOAD = re.compile(r"\boverloaded|\bat capacity\b|\b529\b", re.IGNORECASE)
 _PHRASES = re.compile(
     r"\busage limit\b|\bhit your (?:\S+ )?limit\b|\blimit reached\b|\brate[ _-]limit|"
     r"\btoo many requests\b|\boverloaded|\bat capacity\b|\bquota exceeded\b|"
@@ -15,8 +19,19 @@ _PHRASES = re.compile(
 
 
 def is_usage_limit(status: object, message: str) -> bool:
-    """Whether an error is a usage limit, judging by its HTTP status or else its message."""
-    return status in STATUSES if isinstance(status, int) else bool(_PHRASES.search(message))
+    """Whether an error is a usage limit, by its HTTP status or, if it has none, its message."""
+    return (
+        status in USAGE_LIMIT_STATUSES
+        if isinstance(status, int)
+        else bool(_PHRASES.search(message))
+    )
+
+
+def limit_kind(status: object, message: str) -> str:
+    """The kind of usage limit that an error reports; `UNNAMED_KIND` if it names none."""
+    if status == OVERLOADED or (status is None and _OVERLOAD.search(message)):
+        return "overload"
+    return "requests" if status == TOO_MANY_REQUESTS else UNNAMED_KIND
 
 
 def instant_of(epoch_seconds: object) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Who is calling: tokens, browser logins, Host and Origin."""
+"""Identifies callers by token or browser login, and checks Host and Origin."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from navi.base.errors import NotAllowed, NotAuthenticated
 from navi.base.stored_text import require_storable
 from navi.live.api import login_cookie
 from navi.live.api.connection_limits import mark_authenticated
-from navi.live.api.responses import refusal
+from navi.live.api.responses import error_response
 from navi.live.model.access.caller import Caller
 from navi.live.model.access.user import User
 from navi.live.runtime.app import Navi
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(?::[0-9]{1,5})?")
-SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
-"""The scheme in `Origin` for each scheme of a request."""
+ORIGIN_SCHEMES = {"http": "http", "https": "https", "ws": "http", "wss": "https"}
+"""The scheme that a request's `Origin` must have, by the request's own scheme."""
 
 
-class SameSiteOnly:
-    """Refuses requests from other web pages: a foreign `Host` (DNS rebinding) or `Origin`."""
+class SameOriginOnly:
+    """Refuses requests caused by other sites: with a foreign `Origin` or `Host` (DNS rebinding)."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self._app = app
@@ -33,9 +33,9 @@ class SameSiteOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            error = self._refusal(Headers(scope=scope), SCHEMES[scope["scheme"]])
+            error = self._refusal(Headers(scope=scope), ORIGIN_SCHEMES[scope["scheme"]])
             if error is not None:
-                await _send(error, scope, receive, send)
+                await _send_error(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -58,13 +58,13 @@ class SameSiteOnly:
         return NotAllowed(f"pages from {origin[:100]} may not use this server", hint=hint)
 
 
-async def caller(connection: HTTPConnection) -> tuple[Navi, User]:
-    """Navi, and the user who calls, in person or through an agent."""
-    navi, who = await identify(connection)
-    return navi, who.user
+async def identify_user(connection: HTTPConnection) -> tuple[Navi, User]:
+    """Navi, and the user who is calling, in person or through an agent."""
+    navi, caller = await identify_caller(connection)
+    return navi, caller.user
 
 
-async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
+async def identify_caller(connection: HTTPConnection) -> tuple[Navi, Caller]:
     """Navi, and the caller: a person, or the agent of a session."""
     navi: Navi = connection.app.state.navi
     token = token_of(connection.headers)
@@ -73,27 +73,32 @@ async def identify(connection: HTTPConnection) -> tuple[Navi, Caller]:
             "a token is required",
             hint="send 'Authorization: Bearer TOKEN'; the token is in $NAVI_HOME/token",
         )
-    who = await authenticate(navi, token, connection.headers)
+    caller = await authenticate(navi, token, connection.headers)
     mark_authenticated(connection)
-    # The store can't even look up text that it can't store.
+    # The store can't search for text that it can't hold.
     for name, text in (*connection.path_params.items(), *connection.query_params.items()):
         require_storable(name, str(text))
-    return navi, who
+    return navi, caller
 
 
 async def authenticate(navi: Navi, token: str, headers: Mapping[str, str]) -> Caller:
-    """Identify the holder of a token. Refuses an agent that names another session."""
-    who = await navi.accounts.authenticate(token)
-    who.acting_session(headers.get("navi-session") or None)
-    return who
+    """Identify the holder of a token. Refuses an agent whose headers name another session."""
+    caller = await navi.accounts.authenticate(token)
+    caller.acting_session(headers.get("navi-session") or None)
+    return caller
 
 
-def calling_session(connection: HTTPConnection, who: Caller) -> str | None:
-    """The session whose agent is calling; None for a person.
+def calling_session(connection: HTTPConnection, caller: Caller) -> str | None:
+    """The session whose agent is calling; None if a person is calling.
 
-    An agent in a person's own terminal has that person's token and names its session itself.
+    An agent in a person's own terminal has that person's token, and names its session in a header.
     """
-    return who.acting_session(connection.headers.get("navi-session") or None)
+    return caller.acting_session(connection.headers.get("navi-session") or None)
+
+
+def require_person(connection: HTTPConnection, caller: Caller) -> None:
+    """Refuse agents, including those in a person's own terminal."""
+    Caller(caller.user, calling_session(connection, caller)).require_person()
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:
@@ -105,12 +110,12 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def _bracketed(host: str) -> str:
-    """The host as a `Host` header has it: an IPv6 address is in brackets."""
+    """The host as written in a `Host` header, with an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
-async def _send(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:
-    response = refusal(error)
+async def _send_error(error: NotAllowed, scope: Scope, receive: Receive, send: Send) -> None:
+    response = error_response(error)
     if scope["type"] == "http":
         await response(scope, receive, send)
         return

@@ -1,6 +1,6 @@
-"""Limits on connections that have not shown a token yet.
+"""Limits on connections that have not authenticated yet.
 
-uvicorn has none of its own: headers may arrive slowly and be of any size, and the first frame of a
+uvicorn has no such limits: headers may arrive slowly and be of any size, and the first frame of a
 WebSocket may be as large as any other.
 """
 
@@ -31,23 +31,23 @@ class Client(Protocol):
     """A connection, as the app sees it."""
 
     def mark_authenticated(self) -> None:
-        """Call this once it has shown a valid token."""
+        """Call this once the client has sent a valid token."""
 
     def close(self) -> None: ...
 
 
 def mark_authenticated(connection: HTTPConnection) -> None:
-    """Call this once the sender of this request or socket has shown a valid token."""
+    """Call this once the sender of this request or socket has sent a valid token."""
     client: Client | None = connection.scope.get("state", {}).get(_CLIENT)
     if client is not None:
         client.mark_authenticated()
 
 
 class UnauthenticatedClients:
-    """Connections that have not shown a token yet.
+    """Connections that have not authenticated yet.
 
-    At the limit, a new one replaces the oldest: clients with a token show it at once, so those that
-    have waited longest are the least likely to have one.
+    At the limit, a new connection replaces the oldest. Clients send their token at once, so the
+    oldest connection is the least likely to have one.
     """
 
     def __init__(self, limit: int) -> None:
@@ -74,7 +74,7 @@ class UnauthenticatedClients:
 
 
 class State(ServerState):
-    """Shared by all connections of a server."""
+    """The state that all connections of a server share."""
 
     def __init__(self, unauthenticated: UnauthenticatedClients) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class HttpProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, {**app_state, _CLIENT: self}, _loop)
         self._unauthenticated = server_state.unauthenticated
-        self._is_in_headers = False
+        self._is_reading_headers = False
         self._header_bytes = 0
         self._header_timer: asyncio.TimerHandle | None = None
 
@@ -109,33 +109,33 @@ class HttpProtocol(HttpToolsProtocol):
         self._start_header_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._detach()
+        self._stop_watching()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             return
-        if self._is_in_headers:
+        if self._is_reading_headers:
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_LIMIT_BYTES:
                 self.send_400_response("The request headers are too large.")
                 return
-        if self._is_in_headers or self.cycle is None or self.cycle.response_complete:
+        if self._is_reading_headers or self.cycle is None or self.cycle.response_complete:
             self._start_header_timer()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._is_in_headers = True
+        self._is_reading_headers = True
         self._header_bytes = 0
 
     def on_headers_complete(self) -> None:
-        self._is_in_headers = False
+        self._is_reading_headers = False
         self._stop_header_timer()
         super().on_headers_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        self._detach()
+        self._stop_watching()
         super().handle_websocket_upgrade()
 
     def _start_header_timer(self) -> None:
@@ -147,13 +147,13 @@ class HttpProtocol(HttpToolsProtocol):
             self._header_timer.cancel()
             self._header_timer = None
 
-    def _detach(self) -> None:
+    def _stop_watching(self) -> None:
         self._stop_header_timer()
         self._unauthenticated.remove(self)
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Limits the size of the first frame, which carries the token."""
+    """Limits the size of frames until the client has sent a valid token."""
 
     def __init__(
         self,
@@ -184,14 +184,14 @@ class SocketProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
-            # For example, a URL longer than 8 KB. uvicorn would send no response and keep the
-            # connection open.
+            # The handshake can't be read, for example because its URL is longer than 8 KB.
+            # uvicorn would send no response and keep the connection open.
             self.transport.write(BAD_REQUEST)
             self.transport.close()
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
-            # uvicorn would log a traceback.
+            # uvicorn would log a traceback for invalid UTF-8.
             self.frames = []
             self.conn.send_close(1007)
             self.handle_parser_exception()

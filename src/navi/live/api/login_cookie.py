@@ -2,7 +2,7 @@
 
 One half is a cookie. Browsers send cookies to every port of a host, so another server may see it.
 The page keeps the other half in its own storage, which no other origin can read, and sends it as a
-header. A browser's WebSocket can't set headers, so there it is the name of a subprotocol.
+header. WebSockets in browsers can't set headers, so there it is part of a subprotocol's name.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from navi.live.runtime.services.login_service import join
 
 PAGE_HEADER = "navi-page"
 SUBPROTOCOL = "navi"
-PAGE_SUBPROTOCOL = "navi.page."
+PAGE_SUBPROTOCOL_PREFIX = "navi.page."
 COOKIE_SECONDS = 400 * 24 * 3600
-"""As long as browsers keep any cookie. The store decides when a login expires."""
+"""The longest that browsers keep a cookie. The store decides when a login expires."""
 TOKEN_COOKIE = "navi_token"
 """Earlier versions stored the user's token in this cookie. Browsers may still have it."""
 
@@ -31,7 +31,7 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 
 
 def subprotocol(headers: Mapping[str, str]) -> str | None:
-    """The subprotocol to accept: a browser that offers some insists on one of them."""
+    """The subprotocol to accept. Browsers that offer any require the server to accept one."""
     return SUBPROTOCOL if _page_secret_in_subprotocols(headers) else None
 
 
@@ -59,18 +59,18 @@ def delete_token_cookie(request: Request, response: Response) -> None:
 
 
 def _cookie_name(headers: Mapping[str, str]) -> str:
-    """Contains the port, so that servers on one host don't overwrite each other's cookies."""
+    """The name has the port, so that servers on one host don't overwrite each other's cookies."""
     port = headers.get("host", "").rpartition(":")[2]
     return f"navi_login_{port}" if port.isdecimal() else "navi_login"
 
 
 def _cookies(headers: Mapping[str, str]) -> dict[str, str]:
-    """Parses leniently: other servers on this host may add odd cookies next to ours."""
+    """The cookies, parsed leniently, because other servers on this host may set malformed ones."""
     return cookie_parser(headers.get("cookie", ""))
 
 
 def _page_secret_in_subprotocols(headers: Mapping[str, str]) -> str:
     for protocol in headers.get("sec-websocket-protocol", "").split(","):
-        if protocol.strip().startswith(PAGE_SUBPROTOCOL):
-            return protocol.strip().removeprefix(PAGE_SUBPROTOCOL)
+        if protocol.strip().startswith(PAGE_SUBPROTOCOL_PREFIX):
+            return protocol.strip().removeprefix(PAGE_SUBPROTOCOL_PREFIX)
     return ""

@@ -1,11 +1,10 @@
-"""What requests may contain."""
+"""The JSON bodies of requests."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import dataclass, field
-from datetime import tzinfo
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
@@ -13,13 +12,17 @@ from starlette.requests import Request
 
 from navi.base.errors import InvalidInput, TooLarge
 from navi.base.stored_text import require_storable
-from navi.base.timezone import parse_timezone
+from navi.live.model.budget import Amount, amount_of
 from navi.live.model.input import TEXT_LIMIT_BYTES, DeliveryMode
+from navi.live.model.question import Decision
 from navi.live.model.scheduling.schedule_request import ScheduleRequest
 from navi.live.model.validation import STRICT, validate
 
 BODY_LIMIT_BYTES = 8 * TEXT_LIMIT_BYTES
-"""Room for the longest text, however its characters are escaped."""
+"""Enough for the longest text, even if all of its characters are escaped."""
+
+PERSON_ONLY = frozenset({"on_permission", "question_deadline_minutes", "budget"})
+"""Fields of sessions and automations that agents can't set."""
 
 Model = TypeVar("Model")
 
@@ -32,7 +35,7 @@ class Body(BaseModel):
     @field_validator("*")
     @classmethod
     def _require_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Checks even ids that are only looked up: the store would refuse the query."""
+        """Check every text, even ids: the store can't search for text that it can't hold."""
         return require_storable(info.field_name or "", value) if type(value) is str else value
 
 
@@ -46,6 +49,16 @@ class Logout(Body):
     everywhere: bool = False
 
 
+class NewBudget(Body):
+    tokens: int | None = None
+    dollars: float | None = None
+    per: str | None = None
+
+    @property
+    def amount(self) -> Amount:
+        return amount_of(self.tokens, self.dollars)
+
+
 class NewSession(Body):
     name: str | None = None
     driver: str | None = None
@@ -53,14 +66,47 @@ class NewSession(Body):
     program: str | None = None
     cwd: str | None = None
     parent_id: str | None = None
+    on_permission: str | None = None
+    question_deadline_minutes: int | None = None
+    budget: NewBudget | None = None
 
 
 class SessionChange(Body):
-    # May be omitted but not null: only fields in the request change.
+    # Omitted fields stay unchanged. Only `task`, `model`, `program`, `on_permission`,
+    # `question_deadline_minutes` and `budget` can be null.
     name: str = ""
     task: str | None = None
     model: str | None = None
     program: str | None = None
+    unread: bool = False
+    pinned: bool = False
+    archived: bool = False
+    on_permission: str | None = None
+    question_deadline_minutes: int | None = None
+    budget: NewBudget | None = None
+
+
+class NewAnswer(Body):
+    decision: Decision = Field(strict=False)
+    text: str | None = None
+    choices: list[str] = []
+    updated_input: dict[str, Any] | None = None
+    via: str = Field("api", pattern="^(api|sm|page|terminal|notification)$")
+
+
+class NewSnooze(Body):
+    until: str
+    tz: str | None = None
+
+
+class LinkAnswer(Body):
+    decision: Decision = Field(strict=False)
+    text: str | None = None
+    choices: list[str] = []
+
+
+class NotificationTest(Body):
+    channel: str | None = None
 
 
 class InputBody(Body):
@@ -99,6 +145,10 @@ class NewReminder(Body):
     message: str
 
 
+class IgnoredLimit(Body):
+    account: str | None = None
+
+
 class StatusReport(Body):
     text: str | None
 
@@ -133,56 +183,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text} is not a finite number")
     return number
-
-
-def timezone(request: Request) -> tzinfo | None:
-    """The reader's time zone, from the query parameter `tz`."""
-    name = request.query_params.get("tz")
-    return parse_timezone(name) if name else None
-
-
-def flag(request: Request, name: str) -> bool:
-    """A query parameter that is true or false; false if omitted."""
-    text = request.query_params.get(name, "false")
-    if text not in ("true", "false"):
-        raise InvalidInput(
-            f"{name} must be true or false, not {text[:40]!r}",
-            hint=f"write ?{name}=true, or leave it out",
-        )
-    return text == "true"
-
-
-def seconds(request: Request, name: str) -> float:
-    """How long to wait, from a query parameter; 0 if omitted."""
-    text = request.query_params.get(name)
-    if text is None:
-        return 0.0
-    return float(max(0, whole_number(name, text)))
-
-
-def number(request: Request, name: str, default: int) -> int:
-    value = optional_number(request, name)
-    return default if value is None else value
-
-
-def optional_number(request: Request, name: str) -> int | None:
-    text = request.query_params.get(name)
-    return None if text is None else whole_number(name, text)
-
-
-def limit(request: Request) -> int | None:
-    value = optional_number(request, "limit")
-    if value is not None and value < 0:
-        raise InvalidInput(f"limit must be 0 or more, not {value}", hint="like ?limit=100")
-    return value
-
-
-def whole_number(name: str, text: str) -> int:
-    if len(text) > 18 or not text.removeprefix("-").isdecimal() or not text.isascii():
-        raise InvalidInput(
-            f"{name} must be a whole number, not {text[:40]!r}", hint=f"like ?{name}=42"
-        )
-    return int(text)
 
 
 async def read_bytes(request: Request, limit: int = BODY_LIMIT_BYTES) -> bytes:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from navi import __version__
 from navi.live.api.application import build
 from navi.live.api.connection_limits import (
     HttpProtocol,
@@ -20,12 +21,12 @@ from navi.live.api.connection_limits import (
 from navi.live.runtime.app import Navi
 
 FRAME_LIMIT_BYTES = 16_000_000
-"""Larger frames close the socket; smaller ones get an answer, even if it is "too large"."""
+"""A larger frame closes the socket. A smaller one may still be refused, but with an answer."""
 SHUTDOWN_SECONDS = 3
 
 
 class Server(uvicorn.Server):
-    """Serves until it gets a signal. The first shuts down cleanly, a second one at once."""
+    """Serves until it gets a signal. A second signal cuts the clean shutdown short."""
 
     def __init__(self, navi: Navi) -> None:
         super().__init__(
@@ -39,6 +40,7 @@ class Server(uvicorn.Server):
                 lifespan="off",
                 log_config=None,
                 access_log=False,
+                headers=[("Navi-Version", __version__)],
                 timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
@@ -82,7 +82,7 @@ TurnEvent = ThinkingDelta | TextDelta | ToolStarted | ToolFinished | HistoryComp
 class Compacting:
     """Whether the agent is summarising its history; it accepts no input until that is done.
 
-    Reported by drivers, not streamed. `HistoryCompacted` and the end of the turn also end it.
+    Reported by drivers, not streamed. `HistoryCompacted` or the end of the turn also ends this.
     """
 
     is_compacting: bool = True
@@ -92,7 +92,7 @@ class Compacting:
 class Asking:
     """Whether the agent is waiting for a person to allow or choose something.
 
-    Reported by drivers; it becomes the session's state.
+    Reported by drivers; it sets the session's state to `waiting` or `running`.
     """
 
     is_asking: bool
@@ -106,6 +106,20 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
+    model: str | None = field(default=None, compare=False)
+    """The model that used them, if the agent names it."""
+    dollars: float | None = field(default=None, compare=False)
+    """What they cost, estimated by the runtime; None if the model's price is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageWindow:
+    """How much of an allowance the account has used. Reported by drivers, not streamed."""
+
+    kind: str
+    """The vendor's name for it, such as `five_hour`."""
+    used_percent: float | None
+    resets_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +130,7 @@ class Conversation:
 
 
 class Event(NamedTuple):
-    """Something that happened, once it is stored.
+    """An event as it is stored.
 
     `seq` counts without gaps within the session, `position` without gaps across all sessions.
     """
@@ -132,7 +146,7 @@ class Event(NamedTuple):
 
 
 def turn_event(type_: str, payload: Mapping[str, Any]) -> TurnEvent | None:
-    """The turn event stored with this type and payload; None for other types."""
+    """The turn event stored with this type and payload; None if the type is not a turn event's."""
     match type_:
         case "thinking_delta":
             return ThinkingDelta(payload["delta"])
@@ -156,9 +170,9 @@ def turn_event(type_: str, payload: Mapping[str, Any]) -> TurnEvent | None:
 def merge_deltas(events: Sequence[TurnEvent]) -> list[TurnEvent]:
     """The same text in fewer events: adjacent deltas of one kind are joined."""
     merged: list[TurnEvent] = []
-    for kind, run in groupby(events, key=type):
+    for kind, group in groupby(events, key=type):
         if kind is TextDelta or kind is ThinkingDelta:
-            merged.append(kind("".join(event.delta for event in run)))  # type: ignore[union-attr]
+            merged.append(kind("".join(event.delta for event in group)))  # type: ignore[union-attr]
         else:
-            merged.extend(run)
+            merged.extend(group)
     return merged

@@ -7,17 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from navi.base.errors import InvalidInput, TooLarge
 from navi.base.stored_text import require_storable
+
+if TYPE_CHECKING:
+    from navi.live.model.budget import Pause
 
 TEXT_LIMIT_BYTES = 1_000_000
 """No model reads more in one message. Larger texts belong in a file that the input names."""
 TIME_LIMIT = "time_limit_seconds"
 """Metadata key of an input: how long its turn may take."""
 TOOL_CALL = "tool_call_id"
-"""Metadata key of an input that reached a working agent: the call whose result carried it."""
+"""Metadata key of an input delivered during a turn: the tool call whose result carried it."""
+CONTINUES = "continues"
+"""Metadata key of an input that continues a turn: the ids of the inputs that began the work."""
 
 
 class DeliveryMode(StrEnum):
@@ -32,6 +37,8 @@ class Origin(StrEnum):
     AUTOMATION = "automation"
     AGENT = "agent"
     REMINDER = "reminder"
+    ANSWER = "answer"
+    """A person's answer to a question that ended its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +58,23 @@ class NewInput:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Stored with the message in the transcript."""
     prompt: str | None = None
-    """What the agent reads instead of `text`. For scheduled inputs, rendered as the turn begins."""
+    """The agent reads this instead of `text`. A scheduled input gets it when its turn begins."""
     not_before: datetime | None = None
-    """Not delivered before this instant; None means at once."""
+    """The instant before which it is not delivered; None means at once."""
+    limit_account: str | None = None
+    """The account whose usage limit it waits for."""
+    budget: str | None = None
+    """The key of the used-up budget that it waits for."""
+
+    @property
+    def is_continuation(self) -> bool:
+        """Whether it continues a turn that met a usage limit."""
+        return CONTINUES in self.metadata
+
+    @property
+    def notifies_person(self) -> bool:
+        """Whether the person who sent it wants to be notified of the end of its turn."""
+        return self.notify_on_stop and self.origin is Origin.USER
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +86,8 @@ class Input(NewInput):
     turn_id: str | None = None
 
     @property
-    def place(self) -> tuple[datetime | None, int]:
-        """Sorts inputs of one delivery mode: by instant, then by order of admission."""
+    def queue_order(self) -> tuple[datetime | None, int]:
+        """The sort key within a delivery mode: `not_before` or else `queued_at`, then `ordinal`."""
         return self.not_before or self.queued_at, self.ordinal
 
     def is_deliverable(self, now: datetime) -> bool:
@@ -82,11 +103,13 @@ class Admission:
     position: int
     thresholds: tuple[int, int] | None = None
     """The soft and hard thresholds in seconds after delivery, if the agent is to be reminded."""
+    pause: Pause | None = None
+    """Why the session waits, if a budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The progress of an input. `text` is the last thing the agent said in its turn."""
+    """The state of an input. `text` is the agent's last message in the input's turn."""
 
     input_id: str
     status: str
@@ -99,7 +122,7 @@ class Answer:
 
 
 def require_text(text: str) -> str:
-    """The text as it will be stored, or an error."""
+    """Return the text. Raises `InvalidInput` if it is blank, too long or can't be stored."""
     if not text.strip():
         raise InvalidInput("the text is blank", hint="say what the session should do")
     size = len(require_storable("the text", text).encode())
@@ -114,31 +137,31 @@ def require_text(text: str) -> str:
 JOIN_LIMIT = 50
 """How many waiting messages may share one turn."""
 JOIN_LIMIT_CHARACTERS = 200_000
-"""Their total length: no more than an agent can be expected to read."""
+"""The total length of their texts: no more than an agent can be expected to read."""
 
 
 _COMMAND = re.compile(r"\s*/[\w:-]+(\s|$)")
 
 
 def is_command(text: str) -> bool:
-    """A slash command of the agent, not a path. It works only on its own."""
+    """Whether the text is a slash command (not a path), which an agent accepts only alone."""
     return _COMMAND.match(text) is not None
 
 
-def may_join(waiting: Input) -> bool:
-    """Whether it may share a turn. What a person sends always gets its own answer."""
-    return waiting.origin in (Origin.AGENT, Origin.REMINDER) and not is_command(waiting.text)
+def may_join(input: Input) -> bool:
+    """Whether this input may share a turn. A person's input always gets its own answer."""
+    return input.origin in (Origin.AGENT, Origin.REMINDER) and not is_command(input.text)
 
 
 def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
-    """Which of the others, in delivery order, share the turn of `first`, which may join.
+    """The inputs among `others` that share the turn of `first`, which itself `may_join` a turn.
 
-    For a message between agents: those waiting in the same mode, up to the first that may not
-    join. For a reminder: all other reminders.
+    `others` are in delivery order. Those with the delivery mode of `first` join, up to the first
+    one that may not. If `first` is a reminder, reminders in all modes join.
     """
     joined: list[Input] = []
     size = len(first.text)
-    is_open = True
+    is_mode_open = True
     for other in others:
         size += len(other.text)
         if len(joined) + 1 >= JOIN_LIMIT or size > JOIN_LIMIT_CHARACTERS:
@@ -146,13 +169,13 @@ def joined_with(first: Input, others: Sequence[Input]) -> list[Input]:
         if first.origin is other.origin is Origin.REMINDER and may_join(other):
             joined.append(other)
         elif other.delivery_mode is first.delivery_mode:
-            is_open = is_open and may_join(other)
-            if is_open:
+            is_mode_open = is_mode_open and may_join(other)
+            if is_mode_open:
                 joined.append(other)
     return joined
 
 
-def signed(text: str, metadata: Mapping[str, Any]) -> str:
+def with_sender(text: str, metadata: Mapping[str, Any]) -> str:
     """The text with its sender's name, as the agent reads it."""
     sender = metadata.get("sender")
     if not isinstance(sender, Mapping) or is_command(text):
@@ -162,17 +185,20 @@ def signed(text: str, metadata: Mapping[str, Any]) -> str:
 
 def prompt_of(inputs: Sequence[Input]) -> str:
     """What the agent reads in the turn of these inputs."""
-    return "\n\n".join(item.prompt or signed(item.text, item.metadata) for item in inputs)
+    return "\n\n".join(item.prompt or with_sender(item.text, item.metadata) for item in inputs)
 
 
-_ORDER = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)
+_MODES_BY_RANK = (DeliveryMode.URGENT, DeliveryMode.IMPORTANT, DeliveryMode.SEQUENTIAL)
 
 
 def modes_before(mode: DeliveryMode) -> tuple[DeliveryMode, ...]:
     """The modes whose inputs go before those of `mode`."""
-    return _ORDER[: _ORDER.index(mode)]
+    return _MODES_BY_RANK[: _MODES_BY_RANK.index(mode)]
 
 
 def delivery_order(queue: Sequence[Input]) -> list[Input]:
-    """Urgent before important before sequential; within a mode, by `place`."""
-    return sorted(queue, key=lambda waiting: (_ORDER.index(waiting.delivery_mode), waiting.place))
+    """Urgent before important before sequential; within a mode, by `queue_order`."""
+    return sorted(
+        queue,
+        key=lambda each: (_MODES_BY_RANK.index(each.delivery_mode), each.queue_order),
+    )

@@ -43,7 +43,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One step of an agent: optional thinking and text, then tool calls."""
+    """A message to store: one step of the agent (thinking, text, then tool calls), or a summary."""
 
     role: MessageRole = MessageRole.ASSISTANT
     content: str = ""
@@ -51,11 +51,11 @@ class Draft:
     tool_calls: tuple[ToolCall, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     compacted_up_to: int | None = None
-    """Set on a summary: it replaces all messages up to and including this one."""
+    """Set on a summary: the `idx` of the last message that it replaces."""
 
     @property
     def is_closed(self) -> bool:
-        """All its tool calls have results, so what comes next belongs to the next step."""
+        """Whether further text and tool calls belong to the next message."""
         if self.role is MessageRole.SYSTEM:
             return True
         return bool(self.tool_calls) and all(call.result is not None for call in self.tool_calls)
@@ -63,7 +63,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message from outside any turn: something that happened, or an answer from elsewhere."""
+    """A message outside any turn: a note by Navi, or an answer from a hidden session."""
 
     id: str
     content: str
@@ -83,7 +83,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...]
     is_recall: bool
     source: str
-    """What caused this message's turn: an `Origin`."""
+    """The `Origin` of what caused this message."""
     metadata: Mapping[str, Any]
     timestamp: datetime
     compacted_up_to: int | None = None
@@ -105,29 +105,42 @@ def drafts_of(events: Iterable[TurnEvent]) -> list[Draft]:
     return drafts
 
 
-def closed(drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False) -> list[Draft]:
+def with_ending(
+    drafts: Sequence[Draft], ending: Ending, *, must_speak: bool = False
+) -> list[Draft]:
     """The drafts as stored: every call has a result, and every turn visibly ends.
 
-    A turn that nobody watches `must_speak`: it says that it failed or has nothing to report.
+    With `must_speak`, for turns that nobody watches, the last message always has text, and reports
+    a failure.
     """
     messages = [
-        replace(draft, tool_calls=tuple(_finished(call) for call in draft.tool_calls))
+        replace(draft, tool_calls=tuple(_with_result(call) for call in draft.tool_calls))
         for draft in drafts
     ]
-    if not messages or not _is_end(messages[-1], ending, must_speak):
-        messages.append(Draft(content=_closing_words(ending)))
+    if not messages or not _ends_turn(messages[-1], ending, must_speak):
+        messages.append(Draft(content=closing_words(ending)))
     if ending.outcome is not Outcome.OK:
         outcome = {"outcome": ending.outcome.value, "error": _short(ending.error)}
         messages[-1] = replace(messages[-1], metadata={**messages[-1].metadata, **outcome})
     return messages
 
 
-def _is_end(draft: Draft, ending: Ending, must_speak: bool) -> bool:
+def with_new_ending(
+    drafts: Sequence[Draft], before: Ending, ending: Ending, *, must_speak: bool = False
+) -> list[Draft]:
+    """The drafts with `ending` instead of `before`, the ending that `with_ending` gave them."""
+    has_closing_message = drafts and drafts[-1].content == closing_words(before)
+    return with_ending(
+        drafts[:-1] if has_closing_message else drafts, ending, must_speak=must_speak
+    )
+
+
+def _ends_turn(draft: Draft, ending: Ending, must_speak: bool) -> bool:
     if draft.role is MessageRole.SYSTEM:
         return False
     if must_speak:
         return bool(draft.content) and ending.outcome not in (Outcome.ERROR, Outcome.LIMIT)
-    # A successful turn may end with a tool's result; any other must say how it ended.
+    # A successful turn may end with a tool's result; any other must end with text.
     return bool(draft.content) or (ending.outcome is Outcome.OK and bool(draft.tool_calls))
 
 
@@ -160,11 +173,12 @@ def _record_result(drafts: list[Draft], event: ToolFinished) -> None:
     drafts.append(Draft(tool_calls=(finished,)))
 
 
-def _finished(call: ToolCall) -> ToolCall:
+def _with_result(call: ToolCall) -> ToolCall:
     return call if call.result is not None else replace(call, result=NOT_FINISHED, is_error=True)
 
 
-def _closing_words(ending: Ending) -> str:
+def closing_words(ending: Ending) -> str:
+    """The message of a turn whose agent said nothing."""
     match ending.outcome:
         case Outcome.OK:
             return NOTHING_TO_REPORT
@@ -181,7 +195,7 @@ def _closing_words(ending: Ending) -> str:
 
 
 def _short(error: str | None) -> str | None:
-    """The error's first line. The rest is in the log, or in the record of the run."""
+    """The error's first line, cut to ERROR_LIMIT. The log or the run has the rest."""
     first, *more = (error or "").strip().splitlines() or [""]
     if not more and len(first) <= ERROR_LIMIT:
         return error

@@ -1,4 +1,4 @@
-"""A call that an agent was not allowed to make, in a few words."""
+"""Describes a tool call in one line, for refusals and for questions about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INFORMATIVE_ARGUMENTS = (
 
 
 def call_in_words(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Like `Bash(rm -rf build)`."""
+    """The call in one line, like `Bash(rm -rf build)`."""
     subject = next((arguments[name] for name in INFORMATIVE_ARGUMENTS if arguments.get(name)), None)
     if subject is None:
         subject = next((value for value in arguments.values() if isinstance(value, str)), "")

@@ -9,7 +9,7 @@ from navi.live.model.event import TextDelta, ThinkingDelta, TurnEvent, merge_del
 
 
 class ReplayFilter:
-    """`stored` are the first events of the turn. The replay may split deltas differently."""
+    """`stored` holds the turn's first events. The replay may split their text differently."""
 
     def __init__(self, stored: Sequence[TurnEvent]) -> None:
         self._stored = deque(merge_deltas(stored))
@@ -26,7 +26,7 @@ class ReplayFilter:
                 self._stored.appendleft(type(event)(expected.delta[len(event.delta) :]))
                 return None
             if event.delta.startswith(expected.delta):
-                # Only at the very end: no two merged deltas of a kind are neighbours.
+                # Only the last stored delta can be cut short: adjacent deltas of a kind are merged.
                 return type(event)(event.delta[len(expected.delta) :])
         # The replay differs. Better to store an event twice than to lose it.
         self._stored.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from navi.base.control_characters import one_line
 from navi.base.errors import InvalidInput
@@ -12,7 +13,11 @@ from navi.base.ids import new_id
 from navi.base.shortened_text import shortened
 from navi.base.stored_text import require_line, require_printable
 from navi.live.model.input import Origin
+from navi.live.model.permission_policy import OnPermission
 from navi.live.model.scheduling.recall import Recall
+
+if TYPE_CHECKING:
+    from navi.live.model.turn import Outcome
 
 NAME_LIMIT = 200
 """Characters in the name of a session, of a model or of a program."""
@@ -21,6 +26,7 @@ STATUS_LIMIT = 1_000
 """Characters: a status is one line in an overview, not a report."""
 TITLE_LENGTH = 80
 """Characters of a title taken from a message."""
+NEVER_A_TITLE = frozenset({Origin.REMINDER, Origin.ANSWER})
 FIRST_LINE_SEARCH = 2_000
 """Characters in which to look for a message's first line; messages can be a megabyte long."""
 
@@ -29,7 +35,7 @@ class SessionState(StrEnum):
     IDLE = "idle"
     RUNNING = "running"
     WAITING = "waiting"
-    """The agent's turn continues, but it is waiting for a person, e.g. for permission."""
+    """The agent is waiting for a person, e.g. for permission."""
     STOPPED = "stopped"
 
 
@@ -59,7 +65,7 @@ NEXT_STATE: dict[tuple[SessionState, Transition], SessionState] = {
 }
 
 
-def after(state: SessionState, transition: Transition) -> SessionState | None:
+def state_after(state: SessionState, transition: Transition) -> SessionState | None:
     """The next state, or None if the transition is not possible."""
     return NEXT_STATE.get((state, transition))
 
@@ -68,7 +74,7 @@ def transition_between(state: SessionState, target: SessionState) -> Transition 
     """The transition from one state to the other, or None if no single one leads there."""
     if state is target:
         return None
-    return next((move for move in Transition if after(state, move) is target), None)
+    return next((move for move in Transition if state_after(state, move) is target), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +91,39 @@ class Session:
     agent_status_text: str | None
     agent_status_at: datetime | None
     context_from_idx: int
-    """The agent no longer sees messages before this one (see `clear`)."""
+    """The `idx` of the first message that the agent sees; `clear` moves it past the last one."""
     created_at: datetime
     updated_at: datetime
     pending: Recall | None = None
     """Its pending recall."""
     opening: str | None = None
-    """The title of an unnamed session: the first line of one of its first inputs."""
+    """The title of an unnamed session, taken from an input: see `with_opening`."""
     opening_origin: Origin | None = None
     program: str | None = None
     """What runs in its pane: an agent's name, or a command line. None for the default agent."""
+    last_outcome: Outcome | None = None
+    """How its last turn ended; None before that."""
+    limit_until: datetime | None = None
+    """When inputs that wait for a usage limit may continue; None if none waits for one."""
+    unread: bool = False
+    """Whether it has new output, or has failed, since a person last looked."""
+    pinned: bool = False
+    archived: bool = False
+    notify_person: bool = False
+    """Whether a person wants to be notified, although the session has a parent."""
+    has_queue: bool = False
+    """Whether inputs are waiting."""
+    waiting_for: str | None = None
+    """The id of its oldest open question."""
+    on_permission: OnPermission | None = None
+    """What happens when its agent needs permission; None for the setting."""
+    question_deadline_minutes: int | None = None
+    """How long its questions wait, 0 forever; None for the setting."""
+    paused_by: str | None = None
+    """The key of the used-up budget that its inputs wait for, if any are still queued."""
+    pause_reason: str | None = None
+    paused_until: datetime | None = None
+    """When that pause ends; None if a person has to end it."""
 
     @classmethod
     def new(
@@ -109,6 +138,8 @@ class Session:
         model: str | None = None,
         program: str | None = None,
         parent_id: str | None = None,
+        on_permission: OnPermission | None = None,
+        question_deadline_minutes: int | None = None,
     ) -> Session:
         """A new, idle session."""
         session_id = id or new_id()
@@ -128,27 +159,42 @@ class Session:
             created_at=now,
             updated_at=now,
             program=program,
+            on_permission=on_permission,
+            question_deadline_minutes=question_deadline_minutes,
         )
+
+    @property
+    def limited_until(self) -> datetime | None:
+        """When its inputs may continue; None if none waits for a usage limit."""
+        return self.limit_until if self.has_queue else None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether its inputs wait for a used-up budget."""
+        return self.paused_by is not None and self.has_queue
+
+    def without_past_limit(self, now: datetime) -> Session:
+        """The session without a `limit_until` that has passed."""
+        is_past = self.limit_until is not None and self.limit_until <= now
+        return replace(self, limit_until=None) if is_past else self
 
     @property
     def title(self) -> str:
-        """What people see: its name, else the start of its conversation."""
-        if self.is_unnamed and self.opening is not None:
-            return self.opening
-        name = "" if self.name == generated_name(self.id) else one_line(self.name)
-        return name or f"New session {self.id[:4]}"
+        return title_of(self.id, self.name, self.opening)
 
     @property
     def is_unnamed(self) -> bool:
-        """Nobody chose its name: it ends like every `generated_name`."""
-        return self.name.endswith(f"-{self.id[:4]}")
+        return is_generated(self.name, self.id)
 
-    def opened_by(self, text: str, origin: Origin) -> Session:
-        """The session with this input's title, if it is the first input, or a person's first."""
+    def with_opening(self, text: str, origin: Origin) -> Session:
+        """The session, titled after its first input, and later after the first from a person.
+
+        Sessions with a name stay as they are; reminders and answers never give a title.
+        """
         is_settled = self.opening_origin is Origin.USER or (
             self.opening is not None and origin is not Origin.USER
         )
-        if not self.is_unnamed or is_settled or origin is Origin.REMINDER:
+        if not self.is_unnamed or is_settled or origin in NEVER_A_TITLE:
             return self
         opening = first_line(text)
         if opening is None:
@@ -157,12 +203,25 @@ class Session:
 
 
 def generated_name(session_id: str, prefix: str = "session") -> str:
-    """The name of a session for which nobody chose one."""
+    """The name of a session that nobody has named."""
     return f"{one_line(prefix)}-{session_id[:4]}"
 
 
+def is_generated(name: str, session_id: str) -> bool:
+    """Whether nobody chose the name: it ends like every `generated_name`."""
+    return name.endswith(f"-{session_id[:4]}")
+
+
+def title_of(session_id: str, name: str, opening: str | None) -> str:
+    """What people see: the name or, if nobody chose it, the opening."""
+    if is_generated(name, session_id) and opening is not None:
+        return opening
+    chosen = "" if name == generated_name(session_id) else one_line(name)
+    return chosen or f"New session {session_id[:4]}"
+
+
 def first_line(text: str) -> str | None:
-    """The first line that isn't blank, shortened to a title."""
+    """The first line that isn't blank, shortened to a title; None if there is none."""
     for line in text.strip()[:FIRST_LINE_SEARCH].splitlines():
         if title := one_line(line):
             return shortened(title, TITLE_LENGTH)

@@ -1,4 +1,4 @@
-"""What agents can call. A tool knows nothing about HTTP, MCP or any agent library."""
+"""What agents can call. A tool does not depend on HTTP, MCP or any agent library."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from navi.live.model.access.user import Role, User
 from navi.live.model.input import Origin
+from navi.live.model.question import NewQuestion, Question
 
 ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Stands in for the user's creation time, which no tool needs."""
@@ -26,9 +27,14 @@ async def no_nudges(tool_call_id: str) -> Sequence[str]:
     return ()
 
 
+async def nobody_to_ask(new: NewQuestion) -> Question:
+    """Used where no person can be asked."""
+    raise LookupError("there is nobody to ask")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """For whom and where a tool runs."""
+    """The session, folder and user that a tool runs for."""
 
     session_id: str
     cwd: Path
@@ -37,10 +43,14 @@ class ToolContext:
     current_user_info: Mapping[str, Any]
     origin: Origin = Origin.USER
     """What caused the turn that called the tool."""
-    on_record: Callable[[str], Awaitable[None]] = no_wait
-    """Waits until the call with that id is stored. A tool that acted earlier might act twice."""
+    wait_until_stored: Callable[[str], Awaitable[None]] = no_wait
+    """Waits for the call with this id to be stored. A tool that acts earlier might act twice."""
     nudges: Callable[[str], Awaitable[Sequence[str]]] = no_nudges
-    """What the agent should read with the result of that call. Each nudge is returned once."""
+    """Returns the nudges to add to the result of the call with this id, each nudge only once."""
+    ask: Callable[[NewQuestion], Awaitable[Question]] = nobody_to_ask
+    """Asks a person, and waits within the turn until the question is closed."""
+    end_turn: Callable[[], None] = lambda: None
+    """Ends the turn once the current call's result is stored."""
 
     @property
     def user(self) -> User:
@@ -51,10 +61,12 @@ class ToolContext:
 class ToolResult:
     text: str
     is_error: bool = False
+    ends_turn: bool = False
+    """Whether the agent has nothing more to do in this turn."""
 
 
 class Tool(Protocol[Arguments]):
-    """`arguments` is the model of its arguments: a pydantic model or a plain dataclass."""
+    """`arguments` is the type that `run` accepts: a pydantic model or a dataclass."""
 
     @property
     def name(self) -> str: ...

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 
 from navi.live.model.input import Input, Origin
+from navi.live.model.question import NewQuestion
 from navi.live.model.session import Session
+from navi.live.model.usage_limit import DEFAULT_RETRY, Account, RetryPolicy
 
 SERVER_STOPPED = "the server stopped during this turn"
 
@@ -15,12 +17,12 @@ SERVER_STOPPED = "the server stopped during this turn"
 class Outcome(StrEnum):
     OK = "ok"
     DENIED = "denied"
-    """The agent was denied permission for something it tried to do."""
+    """The agent finished, but was denied permission for some of its calls."""
     ERROR = "error"
     STOPPED = "stopped"
     MAX_ITERATIONS = "max_iterations"
     LIMIT = "limit"
-    """The vendor accepts no requests for now: a usage limit, or too many requests."""
+    """The vendor accepts no requests for now: a usage limit, too many requests or an overload."""
 
 
 class StopReason(StrEnum):
@@ -29,7 +31,7 @@ class StopReason(StrEnum):
     PERSON = "person"
     URGENT = "urgent"
     CLEARED = "cleared"
-    """The session gets a new context as soon as the turn ends."""
+    """The agent forgets the conversation as soon as the turn ends."""
     KILLED = "killed"
 
 
@@ -43,7 +45,15 @@ class Turn:
     fence: int
     started_at: datetime
     joined: tuple[Input, ...] = ()
-    """Other waiting messages, answered in the same turn."""
+    """Other inputs that waited and are answered in the same turn."""
+    account: Account | None = None
+    """The account whose usage limits apply to it; None for the one that `Account.of` derives."""
+    retry: RetryPolicy = DEFAULT_RETRY
+    """What happens if it meets a usage limit."""
+    zone: tzinfo = UTC
+    """The person's time zone: daily budgets start over at its midnight."""
+    was_limited: bool = False
+    """Whether its account met a limit before. If the turn succeeds, that limit has reset."""
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -70,8 +80,12 @@ class RunningTurn:
 class Ending:
     outcome: Outcome
     error: str | None = None
-    """Safe to show in the session."""
+    """A text that is safe to show in the session."""
     detail: str | None = field(default=None, compare=False)
-    """All details of a failure, for the record of the run."""
+    """All details of a failure, for the run of an automation."""
     resets_at: datetime | None = field(default=None, compare=False)
     """When a usage limit ends, if the vendor said so."""
+    limit_kind: str | None = field(default=None, compare=False)
+    """Which usage limit it was, if the vendor said so."""
+    question: NewQuestion | None = field(default=None, compare=False)
+    """The question to ask a person if the turn was cut off."""

@@ -21,34 +21,35 @@ if TYPE_CHECKING:
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 UNKNOWN_FIELD = "extra_forbidden"
-TYPES = {
+EXPECTED_TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "dict_type": "an object",
     "model_type": "an object",
+    "dataclass_type": "an object",
 }
-CHOICES = ("enum", "literal_error")
-BOUNDS = {
+CHOICE_ERRORS = ("enum", "literal_error")
+BOUNDS_IN_WORDS = {
     "minimum": "at least {:.15g}",
     "exclusiveMinimum": "more than {:.15g}",
     "maximum": "at most {:.15g}",
     "exclusiveMaximum": "less than {:.15g}",
 }
-OUT_OF_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+BOUND_ERRORS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 LONGEST_NUMBER = 24
 
 Value = TypeVar("Value")
 
 
 def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
-    """`value` as an instance of `model`: a pydantic model or a flat dataclass.
+    """`value` as an instance of `model`: a pydantic model, or a dataclass of plain values.
 
-    `noun` is the caller's word for a field.
+    `noun` is the word for a field in the `InvalidInput` that refuses the value.
     """
     if not isinstance(value, Mapping):
-        raise InvalidInput("this is not a JSON object", hint=_names(model, noun))
+        raise InvalidInput("this is not a JSON object", hint=_list_fields(model, noun))
     try:
         instance = _pydantic_model(model).model_validate(value)
     except ValidationError as error:
@@ -56,9 +57,9 @@ def validate(model: type[Value], value: Any, noun: str = "field") -> Value:
     if isinstance(instance, model):
         return instance
     values = dict(instance)
-    for name, text in values.items():
-        if type(text) is str:
-            require_storable(name, text)
+    for name, item in values.items():
+        if type(item) is str:
+            require_storable(name, item)
     return model(**values)
 
 
@@ -75,7 +76,7 @@ def _pydantic_model(model: Any) -> type[BaseModel]:
 
 @cache
 def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
-    """The metadata of a dataclass's fields holds what would go into pydantic's `Field`."""
+    """A pydantic model with the dataclass's fields; their metadata holds arguments of `Field`."""
     hints = get_type_hints(dataclass, include_extras=True)
     definitions: dict[str, Any] = {
         attribute.name: (
@@ -89,7 +90,7 @@ def _model_of_dataclass(dataclass: Any) -> type[BaseModel]:
 
 class _PlainSchema(GenerateJsonSchema):
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        # Without a reference, pydantic writes the part in place.
+        # Without a reference, pydantic writes the definition in place.
         unreferenced = {key: value for key, value in schema.items() if key != "ref"}
         json_schema = super().generate_inner(unreferenced)
         json_schema.pop("title", None)
@@ -111,36 +112,40 @@ class _PlainSchema(GenerateJsonSchema):
 
 def _refusal(error: ValidationError, model: type, noun: str) -> InvalidInput:
     problems = error.errors(include_url=False)
-    # Misspelt names first: one may be why another is missing.
+    # Unknown names first: a misspelt name may be why another is missing.
     unknown = [problem for problem in problems if problem["type"] == UNKNOWN_FIELD]
     problem = (unknown or problems)[0]
     kind, value = problem["type"], problem["input"]
     name = ".".join(str(part) for part in problem["loc"]) or "the object"
     if kind == UNKNOWN_FIELD:
-        return InvalidInput(f"there is no {noun} {quoted(name)}", hint=_names(model, noun))
+        return InvalidInput(f"there is no {noun} {quoted(name)}", hint=_list_fields(model, noun))
     name = name if name.isprintable() else quoted(name)
     if kind == "missing":
-        return InvalidInput(f"{name} is missing", hint=_names(model, noun))
-    if kind in TYPES:
-        return InvalidInput(f"{name} is {_in_words(value)}", hint=f"it must be {TYPES[kind]}")
-    if kind in CHOICES:
-        choices = ", ".join(_rules(model, problem)["enum"])
+        return InvalidInput(f"{name} is missing", hint=_list_fields(model, noun))
+    if kind in EXPECTED_TYPES:
+        return InvalidInput(
+            f"{name} is {_in_words(value)}", hint=f"it must be {EXPECTED_TYPES[kind]}"
+        )
+    if kind in CHOICE_ERRORS:
+        choices = ", ".join(_violated_schema(model, problem)["enum"])
         return InvalidInput(f"there is no {name} {_in_words(value)}", hint=f"one of: {choices}")
-    if kind in OUT_OF_BOUNDS:
-        rules = _rules(model, problem)
-        bounds = [words.format(rules[key]) for key, words in BOUNDS.items() if key in rules]
+    if kind in BOUND_ERRORS:
+        rules = _violated_schema(model, problem)
+        bounds = [
+            words.format(rules[key]) for key, words in BOUNDS_IN_WORDS.items() if key in rules
+        ]
         return InvalidInput(
             f"{name} is {_in_words(value)}", hint=f"it must be {' and '.join(bounds)}"
         )
     message = problem["msg"].removeprefix("Value error, ")
-    return InvalidInput(f"{name}: {message}", hint=_names(model, noun))
+    return InvalidInput(f"{name}: {message}", hint=_list_fields(model, noun))
 
 
-def _names(model: type, noun: str) -> str:
+def _list_fields(model: type, noun: str) -> str:
     return f"the {noun}s are: {', '.join(schema(model)['properties'])}"
 
 
-def _rules(model: type, problem: ErrorDetails) -> dict[str, Any]:
+def _violated_schema(model: type, problem: ErrorDetails) -> dict[str, Any]:
     """The part of the schema that the value violates."""
     rules = schema(model)
     for part in problem["loc"]:

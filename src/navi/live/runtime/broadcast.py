@@ -1,8 +1,8 @@
-"""Sends stored events to everyone who watches.
+"""Sends stored events to all watching clients.
 
-Watchers pull: each asks for what follows the last event it has seen, is served from memory or else
-from the store, and waits if there is nothing. A slow watcher delays nobody, one that reconnects
-misses nothing, and each frame is encoded only once.
+Watchers pull: each one requests the events after the last one it received, from memory if possible
+and else from the store, and waits if there are none. A slow watcher delays nobody, one that
+reconnects misses nothing, and a new event is not encoded again for each watcher.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log = logging.getLogger("navi.broadcast")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An event as it is sent, and its number in a `Tail`."""
+    """An event as it is sent. `number` is its `seq` in a session's tail, else its `position`."""
 
     number: int
     user_id: str
@@ -49,10 +49,10 @@ Read = Callable[[int], Awaitable[list[Frame]]]
 
 
 class Tail:
-    """The newest frames of one stream, numbered without gaps.
+    """The newest frames of one session, or of all sessions.
 
-    Events stored by this process are appended; those of other processes are read once for all
-    watchers.
+    Events stored by this process are appended. Events stored by other processes are read once for
+    all watchers.
     """
 
     def __init__(self, read: Read) -> None:
@@ -61,9 +61,9 @@ class Tail:
         self.generation = 0
         self._frames: deque[Frame] = deque(maxlen=TAIL_LENGTH)
         self._last: int | None = None
-        """All frames up to this number have been added. None before the first one."""
+        """Frames up to this number were added, or are older than this tail. None at first."""
         self._read_requests = 0
-        """How many there were: one that comes during a read needs another read."""
+        """Counts requests to read, so that a request during one read triggers another read."""
         self._reading: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
@@ -71,11 +71,11 @@ class Tail:
         if self._last is None or frame.number == self._last + 1:
             self._add([frame])
         else:
-            # A duplicate, or another process's events lie between.
+            # The frame is a duplicate, or another process's events are missing before it.
             self.announce(frame.number)
 
     def announce(self, number: int) -> None:
-        """Note that the store has frames up to `number`, and read the missing ones."""
+        """Read the missing frames: the store has them up to `number`."""
         if self._last is None:
             self._last = number - 1
         if number > self._last:
@@ -84,18 +84,18 @@ class Tail:
     def check_store(self) -> None:
         """Look for frames in the store that no signal announced."""
         if self._last is None:
-            self._wake()
+            self._notify_watchers()
         else:
             self._start_reading()
 
     def after(self, number: int) -> list[Frame] | None:
-        """The frames after `number`; None if they are no longer all in memory."""
+        """The frames after `number`; None if they may not all be in memory."""
         if self._last is None or number < self._last - len(self._frames):
             return None
         return list(islice(self._frames, max(0, number - self._last + len(self._frames)), None))
 
     async def wait_for_change(self, generation: int) -> None:
-        """Wait for something new since `generation`."""
+        """Wait until `self.generation` is no longer `generation`: there may be new frames."""
         if self.generation == generation:
             await self._changed.wait()
 
@@ -113,8 +113,9 @@ class Tail:
             requests = self._read_requests
             try:
                 frames = await self.read(self._last or 0)
-            except NaviError as error:
-                log.warning("can't read the newest events: %s", error.message)
+            except Exception as error:  # try again even after a bug: the watchers need the events
+                is_bug = not isinstance(error, NaviError)
+                log.warning("can't read the newest events: %s", error, exc_info=is_bug)
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
                 continue
             self._add([frame for frame in frames if frame.number > (self._last or 0)])
@@ -130,9 +131,9 @@ class Tail:
             self._frames.append(frame)
             self._last = frame.number
         if frames:
-            self._wake()
+            self._notify_watchers()
 
-    def _wake(self) -> None:
+    def _notify_watchers(self) -> None:
         self.generation += 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -151,7 +152,7 @@ class Broadcast(Service):
     async def step(self) -> None:
         """Look for stored events that no signal announced.
 
-        One timer serves all watchers: one for each would cost more than sending their frames.
+        All watchers share one timer: a timer for each would cost more than sending their frames.
         """
         await self._wake.wait(CHECK_SECONDS)
         position = await self.last_position()
@@ -173,7 +174,7 @@ class Broadcast(Service):
                 self._all.append(Frame(event.position, event.user_id, event.type, text))
 
     def announce(self, session_id: str, seq: int, position: int) -> None:
-        """Note that another process has stored events, and read them."""
+        """Read the events that another process has stored, up to these numbers."""
         self._position = max(self._position, position)
         if tail := self._sessions.get(session_id):
             tail.announce(seq)

@@ -1,7 +1,7 @@
 """Keeps the search index up to date with every session's turns and every agent's files.
 
 A separate process, `recall watch`, does the work at low priority: reading a thousand files must not
-slow down a turn. However this server ends, that process ends too, because its input closes.
+slow down a turn. However the server ends, that process ends too, because its standard input closes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 import os
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,13 +18,14 @@ from datetime import datetime
 from typing import Any
 
 from navi.base.errors import NaviError
+from navi.base.python_command import python_module
 from navi.base.timestamps import instant
 from navi.live.model.event import Event
 from navi.live.runtime.service import Service
-from navi.memory.index_paths import places
+from navi.memory.index_paths import index_paths
 from navi.memory.ingest.freshness import last_refresh
 
-COMMAND = (sys.executable, "-m", "navi.cli.recall.main", "watch", "--json")
+COMMAND = python_module("navi.cli.recall.main", "watch", "--json")
 NICENESS_INCREMENT = 10
 """Added to the server's own niceness, so that the server goes first."""
 INDEXED_EVENTS = frozenset(("session_sync", "session_update", "message_added"))
@@ -42,7 +42,7 @@ class IndexFollowerEnded(NaviError):
     def __init__(self, status: int | None) -> None:
         super().__init__(
             f"the process that keeps the index up to date ended with status {status}",
-            hint="the server restarts it; the server's log and `recall doctor` may say why",
+            hint="the server restarts it; the server's log or `recall doctor` may say why it ended",
         )
 
 
@@ -51,6 +51,7 @@ class IndexState:
     """How up to date the index is."""
 
     is_following: bool = False
+    """Whether `recall watch` is running and has reported."""
     refreshed_at: datetime | None = None
     """When the index was last complete."""
     problem: NaviError | None = None
@@ -75,7 +76,7 @@ class IndexFollower(Service):
         self._is_refresh_due = False
         self._changed = asyncio.Event()
         self.announced_state = IndexState()
-        """The last state sent to watchers. Updates without changes only set `state`."""
+        """The last state sent to clients. A refresh without anything new updates only `state`."""
         self._state = IndexState()
 
     def on_events(self, events: Sequence[Event]) -> None:
@@ -84,7 +85,7 @@ class IndexFollower(Service):
             self.refresh_soon()
 
     def refresh_soon(self) -> None:
-        """Request a refresh of the index. Requests close together share one."""
+        """Refresh the index in a moment. Requests that come before then share the refresh."""
         if self._process is not None and not self._is_refresh_due:
             self._is_refresh_due = True
             asyncio.get_running_loop().call_later(GATHER_SECONDS, self._request_refresh)
@@ -93,22 +94,24 @@ class IndexFollower(Service):
     def state(self) -> IndexState:
         if self._state.is_following:
             return self._state
-        return replace(self._state, refreshed_at=last_refresh(places()))
+        return replace(self._state, refreshed_at=last_refresh(index_paths()))
 
     async def wait_for_change(self, since: IndexState) -> IndexState:
-        """Wait until the announced state is no longer `since`."""
+        """Return the announced state as soon as it is no longer `since`."""
         while self.announced_state is since:
             await self._changed.wait()
         return self.announced_state
 
     async def step(self) -> None:
+        # In a new session, so that Ctrl-C in the server's terminal reaches only the server, which
+        # then ends this process.
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=PIPE, stdout=PIPE, env=self._environment
+            *COMMAND, stdin=PIPE, stdout=PIPE, env=self._environment, start_new_session=True
         )
         self._process = process
         try:
             niceness = os.getpriority(os.PRIO_PROCESS, 0) + NICENESS_INCREMENT
-            # The process may be gone already; its end is reported below.
+            # The process may have ended already, which is reported below.
             with suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
             assert process.stdout is not None

@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 STORE_SUFFIXES = ("", "-wal", "-shm", "-journal", "-bell")
-"""The files of a SQLite store: the database, SQLite's own, and the bell of `signals.ring`."""
+"""How the names of a SQLite store's files end: the database, SQLite's helper files, and the file
+that `signals.wake_server` touches."""
 
 
 def workspace(environment: Mapping[str, str] = os.environ) -> Path:
@@ -34,12 +35,12 @@ def workspace(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def runs(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where agents that are separate programs keep their files, which outlive the server."""
+    """The folder of all run folders, which outlive the server."""
     return home(environment) / "runs"
 
 
 def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
-    """Create the home folder and close Navi's files to other users."""
+    """Create the home folder, and deny other users of the machine access to Navi's files."""
     folder = home(environment)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,8 +57,8 @@ def prepare_home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def own_files(environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The files that other users may not read. The workspace is not among them."""
-    files = [str(home(environment) / name) for name in ("token", "runs", "setup")]
+    """Navi's files and folders, except the workspace. Other users may not read them."""
+    files = [str(home(environment) / name) for name in ("token", "address", "runs", "setup")]
     if store := store_file(database_url(environment)):
         files += [f"{store}{suffix}" for suffix in STORE_SUFFIXES]
     return files

@@ -1,4 +1,4 @@
-"""The background loop, written once: start, stop, back-off and logging."""
+"""The base class of all background loops: start, stop, back-off and logging."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Service(ABC):
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     def wake(self) -> None:
-        """Look again now: something may have to be done earlier than expected."""
+        """Run the next step now: there may be something to do earlier than expected."""
         self._wake.set()
 
     async def wait_until_idle(self) -> None:
-        """Wait until the service has nothing left to do, so that tests need not poll."""
+        """For tests: wait until the service has nothing left to do."""
         await self._wake.wait_until_asleep()
 
     async def stop(self) -> None:
@@ -65,7 +65,7 @@ class Service(ABC):
 
 
 class Wake:
-    """Lets a service sleep until it is woken, or a time has passed."""
+    """Lets a service sleep until `set` wakes it, or a time has passed. Stays set until `clear`."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()

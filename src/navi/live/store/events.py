@@ -56,7 +56,7 @@ _READ_ALL = (
 
 @dataclass(slots=True)
 class _Counter:
-    """A locked session's last event number: counted in memory, written once."""
+    """The `seq` of a locked session's last event: counted in memory, written once."""
 
     last_seq: int
     user_id: str
@@ -85,7 +85,7 @@ def open_outbox(connection: Connection) -> None:
 def register_locked_lane(
     connection: Connection, session_id: str, last_seq: int, user_id: str
 ) -> None:
-    """Number this session's events from `last_seq` + 1; while it is locked, nobody else can."""
+    """Number this session's events from `last_seq` + 1. Its lock keeps others from adding any."""
     _outbox(connection).counters.setdefault(session_id, _Counter(last_seq, user_id))
 
 
@@ -98,10 +98,10 @@ def emit(
     *,
     fence: int | None = None,
 ) -> int:
-    """Number events of one session without gaps. `store_emitted` stores them at the end.
+    """Number events of one session without gaps. `store_emitted` stores them before the commit.
 
-    With `fence`, raises FenceLost unless that fence still holds. Returns the last event's number,
-    or 0 without events.
+    With `fence`, raises FenceLost unless the session's turn still has that fence. Returns the last
+    event's `seq`, or 0 without events.
     """
     if not items:
         return 0
@@ -166,14 +166,14 @@ def last_position(connection: Connection) -> int:
 
 
 def last_seq(connection: Connection, session_id: str) -> int:
-    """The number of the session's last event; 0 if it has none."""
+    """The `seq` of the session's last event; 0 if it has none."""
     store_emitted(connection)
     query = select(lanes.c.last_seq).where(lanes.c.session_id == session_id)
     return connection.execute(query).scalar() or 0
 
 
 def forget_session(connection: Connection, session_id: str, before_seq: int) -> None:
-    """Delete the session's events before that number."""
+    """Delete the session's events with numbers below `before_seq`."""
     store_emitted(connection)
     connection.execute(
         delete(events).where(events.c.session_id == session_id, events.c.seq < before_seq)
@@ -199,7 +199,7 @@ def _advance_fenced(
     """`_advance`, if the session's turn still has this fence."""
     if session_id in _outbox(connection).counters:
         store_emitted(connection)
-        # The statement below changes the number in the table only.
+        # The statement below counts in the table, so the counter in memory would be out of date.
         _outbox(connection).counters.pop(session_id, None)
     values = {"key": session_id, "count": count, "held_fence": fence}
     row = connection.execute(_NEXT_SEQ_FENCED, values).one_or_none()
@@ -218,7 +218,7 @@ def _store(connection: Connection, pending: Sequence[_PendingEvent]) -> list[Eve
     count = len(pending)
     last = connection.execute(_NEXT_POSITION, {"count": count}).scalar_one()
     # An event's fields are its row's columns, in the same order.
-    stored = [Event(number, *rest) for number, rest in enumerate(pending, last - count + 1)]
+    stored = [Event(position, *rest) for position, rest in enumerate(pending, last - count + 1)]
     connection.execute(_INSERT, [event._asdict() for event in stored])
     if dialect_of(connection.dialect).supports_other_servers:
         _announce(connection, stored)
@@ -226,7 +226,7 @@ def _store(connection: Connection, pending: Sequence[_PendingEvent]) -> list[Eve
 
 
 def _announce(connection: Connection, stored: Sequence[Event]) -> None:
-    """Signal the last number of each session, and the last position overall."""
+    """Signal each session's last `seq`, and the last position overall."""
     last_numbers = list({event.session_id: event.seq for event in stored}.items())
     for first in range(0, len(last_numbers), SESSIONS_PER_SIGNAL):
         part = last_numbers[first : first + SESSIONS_PER_SIGNAL]

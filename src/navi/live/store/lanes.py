@@ -1,7 +1,8 @@
 """Which process owns which session.
 
-A session's lane is its only lock. The process that runs its turn holds the lane under a lease, and
-every take-over raises the lane's fence, so that a process that was taken for dead can't write.
+A session's lane is its only lock. The process that runs its turn owns the lane until its lease
+expires. Every new turn and every take-over raises the lane's fence, so that a process wrongly taken
+for dead can no longer write.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from navi.live.store.engine.mappers import SESSIONS, session_of
 from navi.live.store.engine.tables import (
     Instant,
     agent_sessions,
+    budgets,
     lanes,
     message_queue,
     sessions,
@@ -43,7 +45,10 @@ from navi.live.store.events import register_locked_lane
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A session and its lane, locked until the transaction ends."""
+    """A session and its lane, locked until the transaction ends.
+
+    `next_idx` is the index of its next message, `next_ordinal` the ordinal of its next input.
+    """
 
     session: Session
     turn_id: str | None
@@ -52,7 +57,7 @@ class Lane:
     next_ordinal: int
 
     def clamp(self, now: datetime) -> datetime:
-        """`now`, or the session's last change if that is later: `now` was read before the lock."""
+        """`now`, or the session's last change if that came after `now` was read."""
         return max(now, self.session.updated_at)
 
 
@@ -71,7 +76,7 @@ def with_lane(session_rows: Select[Any]) -> Select[Any]:
     )
 
 
-# Lock both rows: PostgreSQL returns the newest version only of rows that the query locks.
+# Lock both rows: after waiting for a lock, PostgreSQL rereads only the rows that it locks.
 _LOCK = (
     with_lane(SESSIONS)
     .where(lanes.c.session_id == bindparam("session_id"))
@@ -83,6 +88,14 @@ _RUNNING = (
     .group_by(lanes.c.user_id)
     .cte("running")
 )
+NOT_PAUSED = or_(
+    message_queue.c.budget.is_(None),
+    ~exists().where(
+        budgets.c.key == message_queue.c.budget,
+        budgets.c.paused_until > bindparam("now", type_=Instant),
+    ),
+)
+"""Whether no used-up budget holds the input back."""
 _WAITING_SINCE = func.min(func.coalesce(message_queue.c.not_before, message_queue.c.queued_at))
 _WAITING = (
     select(
@@ -106,12 +119,13 @@ _WAITING = (
             message_queue.c.not_before.is_(None),
             message_queue.c.not_before <= bindparam("now", type_=Instant),
         ),
+        NOT_PAUSED,
     )
     .group_by(message_queue.c.session_id, lanes.c.user_id)
     .cte("waiting")
 )
-# Rank the sessions as if each user's began one after another, so that the next slot goes to the
-# user with the fewest running turns.
+# Rank a session as if the user's earlier ones were already running, so that each free slot goes
+# to the user with the fewest running turns.
 _READY = (
     select(_WAITING.c.session_id, _WAITING.c.user_id)
     .outerjoin(_RUNNING, _RUNNING.c.user_id == _WAITING.c.user_id)
@@ -145,7 +159,7 @@ def ready(
     """Sessions that could begin a turn, in the order in which they should.
 
     Users with the fewest running turns come first, then the sessions that have waited longest.
-    `full` lists the origins and users without a free slot; their inputs are left out.
+    `full` lists the (origin, user) pairs without a free slot; their inputs are left out.
     """
     values = {"full": sorted(full), "now": now, "limit": limit}
     return [Ready(*row) for row in connection.execute(_READY, values)]
@@ -188,7 +202,7 @@ def running_origin(connection: Connection, session_id: str) -> Origin | None:
 
 
 def request_stop(connection: Connection, session_id: str, reason: StopReason) -> bool:
-    """Ask the process that runs the session's turn to end it. False if none is running."""
+    """Ask the process that runs the session's turn to end it. False if no turn is running."""
     turn_id = lock(connection, session_id).turn_id
     if turn_id is None:
         return False
@@ -202,5 +216,5 @@ def request_stop(connection: Connection, session_id: str, reason: StopReason) ->
 
 
 def offer_work(connection: Connection) -> None:
-    """Tell the other processes that an input is waiting for which this one has no free slot."""
+    """Tell other processes that this one has no free slot for a waiting input."""
     signals.send(connection, signals.WORK)

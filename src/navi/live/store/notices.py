@@ -1,6 +1,6 @@
 """Notices that senders asked for: their message was delivered, its turn ended, or it was lost.
 
-Each is admitted in the transaction that makes it true, so none is lost or sent twice.
+Each is admitted in the transaction in which that happens, so none is lost or sent twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from navi.live.store import input_queue
 MESSAGE_CHARACTERS = 80
 """How much of the sender's message a notice quotes."""
 ANSWER_CHARACTERS = 1000
-"""How much of the last answer a notice quotes."""
+"""How much of the agent's last message a notice quotes."""
 
 
 def notify_delivered(
@@ -47,7 +47,7 @@ def notify_stopped(
         quote = _quote(message.text)
         text = f"[sm] {_label(receiver)} {_describe(ending)} after your message: {quote}"
         if answer:
-            text += f"\nIt said last:\n{shortened(answer, ANSWER_CHARACTERS)}"
+            text += f"\nIts last message:\n{shortened(answer, ANSWER_CHARACTERS)}"
         _notify(connection, receiver, message, "stopped", text, now)
 
 
@@ -76,11 +76,11 @@ def _notify(
         sender_session_id=receiver.id,
         metadata={"notice": kind, "input_id": message.id},
     )
-    return input_queue.admit_message(connection, notice, now)
+    return input_queue.admit_notice(connection, notice, now)
 
 
 def _one_per_sender(inputs: Sequence[Input]) -> list[Input]:
-    """Each sender's last message: one turn may answer several."""
+    """Each sender's last message that asks for a notice, because one turn may answer several."""
     last = {message.sender_session_id: message for message in inputs if message.notify_on_stop}
     return list(last.values())
 

@@ -1,4 +1,4 @@
-"""Sessions as the memory reads them: what has changed, and what their turns cost."""
+"""Reads sessions for the memory: which have changed, and the tokens that their turns used."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ from navi.live.store.engine.tables import lanes, sessions, turns
 
 
 class Extent(NamedTuple):
-    """Tells the memory whether a session has changed: if so, one of these values differs."""
+    """Shows the memory whether a session has changed: if so, one of these values differs."""
 
     session_id: str
     updated_at: datetime
     next_idx: int
-    """The index of its next message. Earlier indexes may have gaps."""
+    """The index of its next message. Indexes of messages may have gaps."""
 
 
-class TurnCost(NamedTuple):
-    """The tokens that a turn has used."""
+class PastTurn(NamedTuple):
+    """A turn, how it ended and the tokens that it has used."""
 
     turn_id: str
     started_at: datetime
     is_over: bool
     usage: Usage
+    origin: str
+    outcome: str | None
+    error: str | None
 
 
 @contextmanager
 def reading(url: str) -> Iterator[Connection]:
-    """A read-only transaction."""
+    """A connection to the store in a read-only transaction."""
     engine = open_for_reading(url)
     try:
         with engine.connect() as connection, connection.begin():
@@ -63,13 +66,16 @@ def next_idx(connection: Connection, session_id: str) -> int:
     return connection.execute(query).scalar() or 0
 
 
-def costs(connection: Connection, session_id: str, since: datetime | None) -> list[TurnCost]:
-    """The costs of turns that began at `since` or later, oldest first."""
+def past_turns(connection: Connection, session_id: str, since: datetime | None) -> list[PastTurn]:
+    """The turns that began at `since` or later, oldest first."""
     query = (
         select(
             turns.c.id,
             turns.c.started_at,
             turns.c.ended_at,
+            turns.c.origin,
+            turns.c.outcome,
+            turns.c.error,
             turns.c.input_tokens,
             turns.c.output_tokens,
             turns.c.cache_read_tokens,
@@ -81,8 +87,8 @@ def costs(connection: Connection, session_id: str, since: datetime | None) -> li
     if since is not None:
         query = query.where(turns.c.started_at >= since)
     return [
-        TurnCost(id, started_at, ended_at is not None, Usage(*tokens))
-        for id, started_at, ended_at, *tokens in connection.execute(query)
+        PastTurn(id, started_at, ended_at is not None, Usage(*tokens), origin, outcome, error)
+        for id, started_at, ended_at, origin, outcome, error, *tokens in connection.execute(query)
     ]
 
 

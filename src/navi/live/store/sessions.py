@@ -7,19 +7,26 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from navi.base.errors import Conflict, SessionBusy, SessionNotFound
+from navi.live.model.budget import Scope
 from navi.live.model.input import NewInput, Origin
 from navi.live.model.scheduling.automation import HIDDEN_PREFIX, BlockedByAutomations
-from navi.live.model.session import Session, SessionState, Transition, after, transition_between
+from navi.live.model.session import (
+    Session,
+    SessionState,
+    Transition,
+    state_after,
+    transition_between,
+)
 from navi.live.model.turn import StopReason
 from navi.live.model.wire_format import session_json
-from navi.live.store import input_queue, notices, origins
+from navi.live.store import budgets, input_queue, notices, origins, questions
 from navi.live.store.access import quotas, session_tokens
 from navi.live.store.engine import signals
 from navi.live.store.engine.mappers import SESSIONS, session_of
-from navi.live.store.engine.tables import lanes, session_recalls, sessions
+from navi.live.store.engine.tables import Instant, lanes, session_recalls, sessions
 from navi.live.store.events import emit, forget_session
 from navi.live.store.lanes import Lane, lock, request_stop
 from navi.live.store.scheduling import (
@@ -30,16 +37,27 @@ from navi.live.store.scheduling import (
     reminders,
 )
 
+_IS_VISIBLE = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
 _GET = SESSIONS.where(sessions.c.id == bindparam("session_id"))
 _MOVE = (
     update(sessions)
     .where(sessions.c.id == bindparam("session_id"))
-    .values(state=bindparam("state"), updated_at=bindparam("updated_at"))
+    .values(
+        state=bindparam("new_state"),
+        updated_at=bindparam("now"),
+        last_outcome=bindparam("outcome"),
+        unread=bindparam("is_unread"),
+        notify_person=bindparam("notifies"),
+        limit_until=bindparam("limited_until", type_=Instant),
+    )
 )
+CLEARED = "the session was cleared"
+MARKS = frozenset({"unread", "pinned", "archived", "notify_person"})
+"""Columns with people's marks on a session. Changing them does not count as activity."""
 
 
 def create(connection: Connection, session: Session, limit: int | None = None) -> Session:
-    """Create the session, unless it exists. Raises LimitReached if its user has `limit` of them."""
+    """Create the session, unless it exists. Raises LimitReached if its user already has `limit`."""
     if (existing := connection.execute(_GET, {"session_id": session.id}).one_or_none()) is not None:
         return session_of(existing)
     quotas.require_room(connection, quotas.SESSIONS, session.user_id, limit)
@@ -73,8 +91,7 @@ def list_sessions(
     with_recall: bool = False,
 ) -> list[Session]:
     """Visible sessions of one user, or of all users, most recently active first."""
-    is_visible = sessions.c.id.not_like(f"{HIDDEN_PREFIX}%")
-    query = SESSIONS.where(is_visible).order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    query = SESSIONS.where(_IS_VISIBLE).order_by(sessions.c.updated_at.desc(), sessions.c.id)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if parent_id is not None:
@@ -84,24 +101,42 @@ def list_sessions(
     return [session_of(row) for row in connection.execute(query)]
 
 
+def folders(connection: Connection, *, user_id: str | None) -> list[tuple[str, datetime]]:
+    """The folders of one user's sessions, or of all users', and when each was last used."""
+    columns = sessions.c.cwd, func.max(sessions.c.updated_at)
+    query = select(*columns).where(_IS_VISIBLE).group_by(sessions.c.cwd)
+    if user_id is not None:
+        query = query.where(sessions.c.user_id == user_id)
+    return [(cwd, last_used_at) for cwd, last_used_at in connection.execute(query)]
+
+
 def change(
     connection: Connection, session_id: str, changes: dict[str, Any], now: datetime
 ) -> Session:
-    """Write the changes and announce the session."""
+    """Write and announce the changes. Marks and limits leave `updated_at` alone."""
     lane = lock(connection, session_id)
     now = lane.clamp(now)
-    connection.execute(
-        update(sessions).where(sessions.c.id == session_id).values(**changes, updated_at=now)
-    )
-    session = replace(lane.session, **changes, updated_at=now)
-    announce(connection, session, now)
+    if not changes.keys() <= {*MARKS, "limit_until"}:
+        changes = {**changes, "updated_at": now}
+    session = replace(lane.session, **changes)
+    if session != lane.session:
+        connection.execute(update(sessions).where(sessions.c.id == session_id).values(**changes))
+        announce(connection, session, now)
     return session
+
+
+def mark_seen(connection: Connection, session: Session, now: datetime) -> Session:
+    """Record that a person works with the session. The caller holds its lane."""
+    if not (session.unread or session.archived):
+        return session
+    marks = {"unread": False, "archived": False, "notify_person": False}
+    return change(connection, session.id, marks, now)
 
 
 def descendants(connection: Connection, session_id: str) -> list[Session]:
     """The sessions started by this one, directly or not, most recently active first."""
     below = select(sessions.c.id).where(sessions.c.parent_id == session_id).cte(recursive=True)
-    # UNION, not UNION ALL: a cycle of parents must not loop for ever.
+    # UNION, not UNION ALL: a cycle of parents must not loop forever.
     below = below.union(select(sessions.c.id).where(sessions.c.parent_id == below.c.id))
     query = SESSIONS.where(sessions.c.id.in_(select(below.c.id)), sessions.c.id != session_id)
     rows = connection.execute(query.order_by(sessions.c.updated_at.desc(), sessions.c.id))
@@ -109,7 +144,7 @@ def descendants(connection: Connection, session_id: str) -> list[Session]:
 
 
 def report(connection: Connection, session_id: str, text: str | None, now: datetime) -> Session:
-    """Set the agent's status, which resets its reminders; or clear it, which does not."""
+    """Set the agent's status and restart its reminder. None only clears the status."""
     lane = lock(connection, session_id)
     now = lane.clamp(now)
     changes = {"agent_status_text": text, "agent_status_at": None if text is None else now}
@@ -122,7 +157,7 @@ def report(connection: Connection, session_id: str, text: str | None, now: datet
 def complete_task(
     connection: Connection, session_id: str, notice: NewInput | None, now: datetime
 ) -> bool:
-    """Stop the session's reminders and send the notice, if any, to its parent.
+    """Clear the session's task, stop its reminders, and send the notice, if any, to its parent.
 
     True if the notice was queued.
     """
@@ -130,16 +165,21 @@ def complete_task(
     if lane.session.task is not None:
         change(connection, session_id, {"task": None}, now)
     reminders.cancel(connection, session_id, lane.clamp(now))
-    return notice is not None and input_queue.admit_message(connection, notice, now)
+    return notice is not None and input_queue.admit_notice(connection, notice, now)
 
 
 def clear(connection: Connection, session_id: str, now: datetime) -> bool:
     """Start a new context for the agent; the transcript keeps everything.
 
-    True if a turn is running: it is asked to end, and the new context begins when it does.
+    True if a turn is running: it is asked to end, and the new context begins when it does. Work
+    that was interrupted by a usage limit is not continued.
     """
-    lane = lock(connection, session_id)
+    lane = questions.withdraw_all(connection, lock(connection, session_id), now)
     reminders.cancel(connection, session_id, lane.clamp(now))
+    for each in input_queue.list_inputs(connection, session_id):
+        if each.is_continuation:
+            input_queue.remove(connection, session_id, each.id, now)
+            origins.input_removed(connection, each, CLEARED, now)
     if lane.turn_id is not None:
         return request_stop(connection, session_id, StopReason.CLEARED)
     change(connection, session_id, {"context_from_idx": lane.next_idx}, now)
@@ -152,6 +192,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
     if lane.session.state is SessionState.STOPPED:
         return lane.session
     now = lane.clamp(now)
+    lane = questions.withdraw_all(connection, lane, now)
     if lane.turn_id is not None:
         request_stop(connection, session_id, StopReason.KILLED)
     session_tokens.void(connection, session_id)
@@ -170,7 +211,7 @@ def kill(connection: Connection, session_id: str, now: datetime) -> Session:
 
 
 def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Session]:
-    """Which of these sessions have ended."""
+    """The sessions among these that have ended."""
     query = SESSIONS.where(
         sessions.c.id.in_(session_ids), sessions.c.state == SessionState.STOPPED.value
     )
@@ -180,7 +221,10 @@ def ended_among(connection: Connection, session_ids: Collection[str]) -> list[Se
 def kill_for_removal(
     connection: Connection, session_id: str, now: datetime, *, with_automations: bool
 ) -> Session:
-    """`kill`, but refuse if the session has automations, unless `with_automations`."""
+    """Kill the session. If it has automations, `with_automations` must be set.
+
+    Raises BlockedByAutomations otherwise.
+    """
     lock(connection, session_id)
     blocking = automations.blocking(connection, session_id)
     if blocking and not with_automations:
@@ -189,7 +233,10 @@ def kill_for_removal(
 
 
 def remove(connection: Connection, session_id: str, now: datetime) -> None:
-    """Delete the session and everything in it. Its last event announces this."""
+    """Delete the session and everything in it, except for a last event that announces this.
+
+    Raises SessionBusy if a turn is running.
+    """
     lane = lock(connection, session_id)
     if lane.turn_id is not None:
         raise SessionBusy(session_id)
@@ -197,6 +244,7 @@ def remove(connection: Connection, session_id: str, now: datetime) -> None:
     last_seq = emit(connection, session_id, None, [("session_update", payload)], now)
     forget_session(connection, session_id, last_seq)
     input_queue.forget_session(connection, session_id)
+    budgets.forget_owner(connection, Scope.SESSION, session_id)
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
@@ -214,7 +262,7 @@ def set_opening(
     """
     result = session
     for text, origin in texts:
-        result = result.opened_by(text, origin)
+        result = result.with_opening(text, origin)
     if result is not session:
         connection.execute(
             update(sessions)
@@ -228,16 +276,28 @@ def set_opening(
 def move(
     connection: Connection, session: Session, transition: Transition, now: datetime
 ) -> Session:
-    """Change the session's state; the caller holds its lane."""
-    state = after(session.state, transition)
+    """Change the session's state without announcing it. The caller holds the session's lane.
+
+    Also stores the fields of the session that `attention.after_turn` changes.
+    """
+    state = state_after(session.state, transition)
     if state is None:
         raise Conflict(f"{transition} is not possible while the session is {session.state}")
-    connection.execute(_MOVE, {"session_id": session.id, "state": state, "updated_at": now})
+    values = {
+        "session_id": session.id,
+        "new_state": state,
+        "now": now,
+        "outcome": session.last_outcome,
+        "is_unread": session.unread,
+        "notifies": session.notify_person,
+        "limited_until": session.limit_until,
+    }
+    connection.execute(_MOVE, values)
     return replace(session, state=state, updated_at=now)
 
 
 def bring_to(connection: Connection, lane: Lane, state: SessionState, now: datetime) -> Session:
-    """Move the session to the state and announce it, if a single transition leads there."""
+    """Change and announce the session's state, if a single transition leads to the new one."""
     transition = transition_between(lane.session.state, state)
     if transition is None:
         return lane.session

@@ -1,4 +1,4 @@
-"""A session at one moment, and the event number from which to follow it."""
+"""A session at one moment, and the `seq` of the event after which to follow it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Snapshot:
     """The latest messages of ended turns. A running turn's content is in its events."""
     queue: list[Input]
     after: int
-    """Follow the session from this event number: later events include the whole running turn."""
+    """The `seq` after which to follow the session: later events include the whole running turn."""
 
 
 def take(connection: Connection, session_id: str, limit: int) -> Snapshot:
-    """The session now, with its latest `limit` messages."""
+    """The session as it is now, with its latest `limit` messages."""
     # The lane's lock keeps all parts consistent on both databases.
     lane = lock(connection, session_id)
     after = events.last_seq(connection, session_id)
@@ -41,6 +41,6 @@ def take(connection: Connection, session_id: str, limit: int) -> Snapshot:
     return Snapshot(
         session=sessions.get(connection, session_id),
         messages=transcript.read(connection, session_id, before_idx=before_idx, limit=limit),
-        queue=list(input_queue.waiting(connection, session_id)),
+        queue=list(input_queue.list_inputs(connection, session_id)),
         after=after,
     )

@@ -1,4 +1,4 @@
-"""Soft nudges that reach an agent at work, between two of its tool calls."""
+"""Delivers soft nudges to an agent while it works, between two of its tool calls."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def take(
     """Deliver queued soft nudges to an agent that has just called a tool. Returns their texts.
 
     They become part of the running turn. A repeated call with the same `delivery_id` returns the
-    same texts; the tool call's id can't identify it, because some models repeat those. With
-    `fence`, nothing is delivered once another process runs the session's turns.
+    same texts. The tool call's id would not do for this, because some models reuse such ids. With
+    `fence`, nothing is delivered once another process has taken the session over.
     """
     if not _waiting_nudges(connection, session_id):
         return _texts_of(connection, session_id, delivery_id)
@@ -81,7 +81,7 @@ def take_for_agent(
     connection: Connection, sender: Caller, report: HookReport, delivery_id: str, now: datetime
 ) -> list[str]:
     """`take`, for an agent whose hook reports that it has just used a tool."""
-    session_id = terminals.session_of(connection, report.agent_session_id)
+    session_id = terminals.session_id_of(connection, report.agent_session_id)
     if session_id is None or report.tool_call_id is None:
         return []
     terminals.require_reporter(sender, sessions.get(connection, session_id))
@@ -89,8 +89,8 @@ def take_for_agent(
 
 
 def _waiting_nudges(connection: Connection, session_id: str) -> list[Input]:
-    waiting = input_queue.waiting(connection, session_id, Origin.REMINDER)
-    return [each for each in waiting if is_soft_nudge(each)]
+    reminders = input_queue.list_inputs(connection, session_id, Origin.REMINDER)
+    return [each for each in reminders if is_soft_nudge(each)]
 
 
 def _texts_of(connection: Connection, session_id: str, delivery_id: str) -> list[str]:
@@ -103,7 +103,7 @@ def _can_receive(connection: Connection, lane: Lane, fence: int | None) -> bool:
     if compactions.held_until(connection, lane.session.id) is not None:
         return False
     if lane.turn_id is None:
-        # A person's own work in a terminal is not a turn of ours.
+        # What a person does in their own terminal is not one of Navi's turns.
         return fence is None and terminals.is_open(connection, lane.session)
     if fence is not None and lane.fence != fence:
         return False

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
+from navi.live.model.event import Payload
 from navi.live.model.input import Input, Origin
 from navi.live.model.message import Draft, Message, MessageRole, Notice, ToolCall
 from navi.live.model.scheduling.automation import HIDDEN_PREFIX
-from navi.live.model.wire_format import message_json, tool_call_json
+from navi.live.model.session import Session
+from navi.live.model.wire_format import message_json, session_json, tool_call_json
 from navi.live.store.engine.tables import lanes, messages, sessions
 from navi.live.store.events import emit
 from navi.live.store.lanes import Lane
@@ -36,7 +39,7 @@ _BEFORE_TURN = (
         *_IN_CONTEXT,
         messages.c.idx > bindparam("after"),
         messages.c.compacted_up_to.is_(None),
-        # Messages outside turns have no turn id.
+        # DISTINCT FROM, because messages outside turns have no turn id.
         messages.c.turn_id.is_distinct_from(bindparam("turn_id")),
     )
     .order_by(messages.c.idx)
@@ -44,7 +47,7 @@ _BEFORE_TURN = (
 
 
 def add_input(connection: Connection, delivered: Input, idx: int, now: datetime) -> None:
-    """Add the input's text as the message that the turn answers, with the input's id."""
+    """Add the input's text as a message for the turn to answer. The message gets the input's id."""
     connection.execute(
         _INSERT,
         {
@@ -67,7 +70,7 @@ def add_input(connection: Connection, delivered: Input, idx: int, now: datetime)
 
 def add_drafts(
     connection: Connection,
-    session_id: str,
+    session: Session,
     turn_id: str,
     cause: Input,
     drafts: Sequence[Draft],
@@ -76,11 +79,12 @@ def add_drafts(
 ) -> str:
     """Add the agent's messages, at least one. Returns the id of the last one."""
     source = {name: cause.metadata[name] for name in SOURCE_FIELDS if name in cause.metadata}
+    model = {} if session.model is None else {"model": session.model}
     rows = [
         {
             # Derived from the turn's id, so that a turn can't store its messages twice.
             "id": f"{turn_id}.{number}",
-            "session_id": session_id,
+            "session_id": session.id,
             "idx": first_idx + number - 1,
             "turn_id": turn_id,
             "role": draft.role,
@@ -89,7 +93,7 @@ def add_drafts(
             "tool_calls": [tool_call_json(call) for call in draft.tool_calls],
             "is_recall": cause.origin is Origin.RECALL,
             "source": cause.origin,
-            "metadata": {**source, **draft.metadata},
+            "metadata": {**source, **model, **draft.metadata},
             "compacted_up_to": draft.compacted_up_to,
             "timestamp": now,
         }
@@ -126,16 +130,22 @@ def add_notice(
 
 
 def post(connection: Connection, lane: Lane, notice: Notice, now: datetime) -> None:
-    """Add a notice at the end of the transcript and announce it."""
+    """Add a notice at the end of the transcript and announce it. The session becomes unread."""
     session_id = lane.session.id
     message = add_notice(connection, session_id, notice, lane.next_idx, now)
     connection.execute(
         update(lanes).where(lanes.c.session_id == session_id).values(next_idx=lane.next_idx + 1)
     )
-    emit(connection, session_id, None, [("message_added", {"message": message_json(message)})], now)
+    added: list[tuple[str, Payload]] = [("message_added", {"message": message_json(message)})]
+    if not lane.session.unread:
+        is_session = sessions.c.id == session_id
+        connection.execute(update(sessions).where(is_session).values(unread=True))
+        session = replace(lane.session, unread=True)
+        added.append(("session_update", {"session": session_json(session)}))
+    emit(connection, session_id, None, added, now)
 
 
-def change_metadata(connection: Connection, message_id: str, metadata: Mapping[str, Any]) -> None:
+def replace_metadata(connection: Connection, message_id: str, metadata: Mapping[str, Any]) -> None:
     """Replace the message's metadata, if the message is already stored."""
     connection.execute(
         update(messages).where(messages.c.id == message_id).values(metadata=dict(metadata))
@@ -160,7 +170,7 @@ def read(
     before_idx: int | None = None,
     limit: int | None = None,
 ) -> list[Message]:
-    """Messages after and before these indexes, oldest first; with `limit`, only the newest."""
+    """Messages between the two indexes, oldest first; with `limit`, only the newest of them."""
     query = select(messages).where(messages.c.session_id == session_id, messages.c.idx > after_idx)
     if before_idx is not None:
         query = query.where(messages.c.idx < before_idx)
@@ -171,7 +181,7 @@ def read(
 
 
 def first_idx(connection: Connection, turn_id: str) -> int | None:
-    """The index of the turn's first message."""
+    """The index of the turn's first message; None if it has no messages."""
     query = select(func.min(messages.c.idx)).where(messages.c.turn_id == turn_id)
     idx: int | None = connection.execute(query).scalar()
     return idx
@@ -180,9 +190,10 @@ def first_idx(connection: Connection, turn_id: str) -> int | None:
 def messages_since(
     connection: Connection, user_id: str, since: datetime, limit: int, message_limit: int
 ) -> str:
-    """The messages of the user's sessions as plain text: the newest, up to `limit` characters.
+    """The messages in the user's visible sessions since `since`, as plain text, oldest first.
 
-    Each is cut after `message_limit` characters.
+    Each message is cut after `message_limit` characters. If the total is more than `limit`
+    characters, the oldest are left out.
     """
     query = (
         select(messages, sessions.c.name)
@@ -222,7 +233,7 @@ def content(connection: Connection, message_id: str) -> str | None:
 def history_for(
     connection: Connection, session_id: str, context_from_idx: int, turn_id: str
 ) -> list[Message]:
-    """The history the agent gets for this turn: the last summary and everything since."""
+    """The agent's history for this turn: the last summary, and the messages it doesn't replace."""
     parameters = {"session_id": session_id, "context_from_idx": context_from_idx}
     latest = connection.execute(_LAST_SUMMARY, parameters).one_or_none()
     summary = [] if latest is None else [_message(latest)]

@@ -1,4 +1,4 @@
-"""Types that the tools' arguments share."""
+"""Types shared by the tools' arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class Arguments(BaseModel):
-    """The base class of each tool's arguments, which gives schema, validation and types."""
+    """The base class of tools' arguments. Types are strict, and unknown fields are refused."""
 
     model_config = ConfigDict(**STRICT, frozen=True)
 
@@ -31,7 +31,7 @@ NonBlank = Annotated[str, AfterValidator(_require_non_blank)]
 
 
 def require(name: str, value: Value | None) -> Value:
-    """An argument that only some actions require."""
+    """Return the value of an argument that this action needs. Raises if it is missing."""
     if value is None:
         raise InvalidInput(f"{name} is missing", hint=f"call again with {name}")
     return value

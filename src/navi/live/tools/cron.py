@@ -25,15 +25,16 @@ from navi.live.tools.argument_types import require
 DESCRIPTION = """\
 Manages this session's automations: turns that run on a schedule, in this session, where the \
 person reads the answer and can reply. Use it for what the person wants done regularly or at a set \
-time ("every weekday at 9, look at the error log"). To continue your own work later, use \
+time ("every weekday at 9, check the error log"). To continue your own work later, use \
 schedule_recall instead.
 
-add: `name` (a few words), `message` (what to do each time; name files, tools and URLs), and one \
-of `cron_expr` (five fields), `every_seconds` (10 or more) or `at` (once: ISO 8601, or "tomorrow \
-at 09:00"). With `cron_expr` or `at`, set `tz` to the person's IANA zone, such as Europe/Paris.
+add: `name` (a few words), `message` (what to do each time, with the files, tools and URLs it \
+involves), and one of `cron_expr` (five fields), `every_seconds` (10 or more) or `at` (once: ISO \
+8601, or "tomorrow at 09:00"). With `cron_expr` or `at`, set `tz` to the person's IANA zone, like \
+Europe/Paris.
 list: all automations of this session, with their ids.
 remove: the automation with `job_id`.
-You can't add automations during an automation's own turn.\
+You can't add automations during the turn of an automation or a recall.\
 """
 
 
@@ -44,11 +45,11 @@ class CronArguments(ScheduleRequest):
     message: str | None = field(default=None, metadata={"description": "What to do each time."})
     job_id: str | None = field(default=None, metadata={"description": "For remove."})
     deliver: SkipJsonSchema[Any] = None
-    """From an older version. Ignored, because a scheduled turn always answers in its session."""
+    """Accepted from older agents, and ignored: a turn always answers in its session."""
 
 
 class Automations(Protocol):
-    """The part of the runtime's service that this tool uses."""
+    """The part of the automation service that this tool uses."""
 
     async def add(
         self,
@@ -67,7 +68,7 @@ class Automations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """Shows times in `timezone` unless the agent names another."""
+    """Shows times in the zone that the agent names, else the schedule's own, else `timezone`."""
 
     automations: Automations
     clock: Clock
@@ -124,7 +125,7 @@ class Cron:
         return "\n".join(lines) or "This session has no automations."
 
     def _in_words(self, automation: Automation, tz: str | None) -> str:
-        """Its times in the reader's zone, or else in its own."""
+        """The schedule, the next run and how the last one ended."""
         timezone = request_timezone(self._timezone_of(automation.schedule), tz)
         words = automation.schedule.in_words(timezone)
         if automation.next_run_at is not None:

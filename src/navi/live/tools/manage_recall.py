@@ -26,7 +26,7 @@ class ManageRecallArguments(Arguments):
 
 
 class Recalls(Protocol):
-    """The part of the runtime's service that this tool uses."""
+    """The part of the recall service that this tool uses."""
 
     async def cancel(self, user: User, session_id: str) -> Recall: ...
 
@@ -45,8 +45,9 @@ class ManageRecall:
 
     name: ClassVar[str] = "manage_recall"
     description: ClassVar[str] = (
-        "Manages this session's recalls. `cancel` the pending recall (before you schedule "
-        "another), `skip` the next run of a recurring one, or `list` all and how they ended."
+        "Manages recalls: this session's, or those of `session_id`. `cancel` the pending recall "
+        "(before you schedule another), `skip` the next wake-up of a recurring one, or `list` all "
+        "and how they ended."
     )
     arguments: ClassVar[type[ManageRecallArguments]] = ManageRecallArguments
 
@@ -69,7 +70,7 @@ class ManageRecall:
 
 
 def _line(recall: Recall, now: datetime, timezone: tzinfo) -> str:
-    """A recall in the list. Only a pending one says how far away it is."""
+    """A recall as a line of the list. Only a pending one shows how far away it is."""
     is_pending = recall.status is RecallStatus.PENDING
     at = recall.trigger_at
     line = f"{recall.id} {recall.status} {recall.call_type}, "

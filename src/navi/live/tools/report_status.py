@@ -18,7 +18,7 @@ class ReportStatusArguments(Arguments):
 
 
 class Messages(Protocol):
-    """The part of the runtime's service that this tool uses."""
+    """The part of the message service that this tool uses."""
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session: ...
 

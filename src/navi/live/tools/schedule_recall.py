@@ -12,10 +12,10 @@ from navi.live.model.tool import ToolContext, ToolResult
 
 DESCRIPTION = """\
 Schedules a wake-up of this session. When the time comes you get a turn of your own, with all your \
-tools and this session's history, and nobody at the keyboard. Use it to continue later or at \
-intervals, not to talk: "look at the build in 30 minutes", "poll the API every 5 minutes", "answer \
-now and do the long migration in a turn of its own". What the person writes during that turn waits \
-until it ends.
+tools and this session's history, but nobody at the keyboard. Use it to continue later or at \
+intervals, not to talk: "check the build in 30 minutes", "poll the API every 5 minutes", "answer \
+now and do the long migration in a turn of its own". Messages that the person writes during that \
+turn wait until it ends.
 
 call_type: `once` (a single wake-up at `when`), `recurring` (first at `when`, then every \
 `interval_seconds`), `immediate` (as soon as this turn is over).
@@ -23,7 +23,7 @@ when: `30m`, `2h 15m`, `1d 6h`, `in 3 hours`, `tomorrow at 09:00`, `monday at 9`
 Prefer relative times. For absolute times set `tz` if you know the person's zone (`Europe/Paris`), \
 or `timezone_offset` if you know only the offset from UTC (`+02:00`).
 additional_context_message: what you will read when you wake. You will have lost your short-term \
-memory, so write a task, and name tools, files and URLs. \
+memory, so write it as a task, with the tools, files and URLs it involves. \
 Good: "Read /tmp/build.log with filesystem. If it failed, report the last 50 lines." \
 Bad: "Tell the user that two hours have passed."
 
@@ -32,8 +32,14 @@ let each wake-up schedule the next. For several timers, use one recurring recall
 """
 
 
+OPEN_IN_TERMINAL = """\
+This session is open in a terminal. If it is still open then, you wake when the person leaves it \
+or when their next turn there ends. Tell them that.\
+"""
+
+
 class Recalls(Protocol):
-    """The part of the runtime's service that this tool uses."""
+    """The part of the recall service that this tool uses."""
 
     async def schedule(
         self, user: User, session_id: str, request: RecallRequest, scheduled_by: Scheduler
@@ -53,8 +59,12 @@ class ScheduleRecall:
             context.user, context.session_id, arguments, Scheduler.AGENT
         )
         lines = [f"Scheduled: {scheduled.reading}."]
-        if scheduled.recall.interval_seconds is not None:
-            lines.append(f"Then every {scheduled.recall.interval_seconds} seconds.")
+        if (interval := scheduled.recall.interval_seconds) is not None:
+            lines.append(
+                "Then every second." if interval == 1 else f"Then every {interval} seconds."
+            )
+        if scheduled.is_open_in_terminal:
+            lines.append(OPEN_IN_TERMINAL)
         if scheduled.warning is not None:
             lines.append(scheduled.warning)
         return ToolResult("\n".join(lines))

@@ -18,18 +18,18 @@ from navi.live.tools.argument_types import Arguments, NonBlank
 
 class SendMessageArguments(Arguments):
     target: NonBlank = Field(description="A session's id, id prefix or name.")
-    text: str = Field(description="The message; name files and commands.")
+    text: str = Field(description="The message. Include the files and commands it is about.")
     delivery_mode: DeliveryMode = Field(DeliveryMode.SEQUENTIAL, strict=False)
 
 
 class Sessions(Protocol):
-    """The part of the runtime's session service that this tool uses."""
+    """The part of the session service that this tool uses."""
 
     async def list_sessions(self, user: User) -> Sequence[Session]: ...
 
 
 class Messages(Protocol):
-    """The part of the runtime's message service that this tool uses."""
+    """The part of the message service that this tool uses."""
 
     async def send(
         self,
@@ -50,7 +50,7 @@ class SendMessage:
     name: ClassVar[str] = "send_message"
     description: ClassVar[str] = (
         "Sends a message to another session. Its agent reads it, with your name, in a turn of its "
-        "own; an answer, if any, reaches you the same way. `sequential` waits for earlier "
+        "own; any answer reaches you the same way. `sequential` waits for earlier "
         "messages, `important` goes first once the running turn ends, `urgent` interrupts that "
         "turn: only for what can't wait."
     )

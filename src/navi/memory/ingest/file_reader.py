@@ -1,8 +1,8 @@
-"""Reads one file into frames: its rows as columns."""
+"""Reads one file, part by part. A part holds rows as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,19 +10,28 @@ from typing import NamedTuple
 import msgspec
 
 from navi.base.errors import NaviError
+from navi.memory.ingest.derived.output_excerpts import excerpt
 from navi.memory.ingest.derived.titles import Hint, hint_of_call, hint_of_messages
 from navi.memory.ingest.write import columns
 from navi.memory.ingest.write.columns import Piece
-from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
-from navi.memory.record_ids import call_id, call_id_in, message_id
+from navi.memory.model import (
+    PastMessage,
+    PastOutput,
+    PastSession,
+    PastToolCall,
+    PastTurn,
+    PastUsage,
+    SessionFile,
+)
+from navi.memory.record_ids import call_id, message_id
 from navi.permissions.shell.shell_line import read_command
 from navi.vendors.source import Chunk, Reading, Rewritten, Source
 
-CHUNKS_AT_ONCE = 4
+CHUNKS_PER_PART = 4
 
 
 class Task(msgspec.Struct, array_like=True, frozen=True):
-    """A file to read, and where to continue."""
+    """A file to read, and where to continue; from its start if there is no `mark`."""
 
     number: int
     session_id: str
@@ -34,45 +43,49 @@ class Task(msgspec.Struct, array_like=True, frozen=True):
     next_idx: int
     """Messages before this one are in the index already."""
     next_orphan: int = 0
-    """The same for tool calls outside messages."""
+    """Tool calls outside messages that come before this one are in the index already."""
 
 
-class Frame(msgspec.Struct, array_like=True, tag=True):
-    """Part of a file, written in one transaction."""
+class FilePart(msgspec.Struct, array_like=True, tag=True):
+    """Rows from a part of a file, written in one transaction."""
 
-    number: int
+    task_number: int
     is_first: bool
     """It begins at the start of the file, so it replaces what the index has of this session."""
     is_last: bool
     session: PastSession
-    """As the file described it up to here."""
+    """As described by the file up to the end of this part."""
     mark: bytes
     messages: Piece
     tool_calls: Piece
+    outputs: Piece
     usages: Piece
+    turns: Piece
     first_idx: int | None
-    """The first message that is new or changed, if any."""
+    """The first message that is new or changed, or has a new tool call or output, if any."""
     next_idx: int
-    """One past the last message up to here."""
+    """One more than the `idx` of the last message up to here."""
     next_orphan: int
-    replaced_messages: list[str]
-    replaced_calls: list[str]
+    replaced_message_ids: list[str]
+    """Messages in this part that the index may already have in an older version."""
+    replaced_call_ids: list[str]
+    """The same for tool calls."""
     title_hint: Hint | None
-    """A title for the session, in case its agent has none."""
+    """A title for the session, in case its agent gives it none."""
     bad_lines_before: int
-    """Damaged lines that earlier runs reported."""
+    """How many damaged lines earlier passes reported."""
 
 
 class Failure(msgspec.Struct, array_like=True, tag=True):
     """A file that could not be read to its end."""
 
-    number: int
+    task_number: int
     reason: str
 
 
-def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
-    """Ends with a frame that `is_last`, or with a failure."""
-    file = FoundFile(task.path, task.mtime, task.size)
+def parts_of(task: Task, source: Source) -> Iterator[FilePart | Failure]:
+    """The parts of a file. The last one `is_last`, unless a failure takes its place."""
+    file = SessionFile(task.path, task.mtime, task.size)
     try:
         position = Position(task.mark is None, task.next_idx, task.next_orphan)
         try:
@@ -80,9 +93,9 @@ def frames_of(task: Task, source: Source) -> Iterator[Frame | Failure]:
         except Rewritten:
             position = Position(True, 0, 0)
             reading = source.read(file)
-        position = position._replace(bad_lines=reading.session.bad_lines)
+        position = position._replace(bad_lines_before=reading.session.bad_lines)
         with closing(reading):
-            yield from _frames(task, reading, position)
+            yield from _parts(task, reading, position)
     except NaviError as error:
         yield Failure(task.number, error.message)
     except OSError as error:
@@ -98,11 +111,11 @@ class Position(NamedTuple):
     is_start: bool
     next_idx: int
     next_orphan: int
-    bad_lines: int = 0
+    bad_lines_before: int = 0
 
 
-def _frames(task: Task, reading: Reading, position: Position) -> Iterator[Frame]:
-    pending: Frame | None = None
+def _parts(task: Task, reading: Reading, position: Position) -> Iterator[FilePart]:
+    pending: FilePart | None = None
     is_last = False
     while not is_last:
         chunk, is_last = _merged_chunks(reading)
@@ -110,22 +123,24 @@ def _frames(task: Task, reading: Reading, position: Position) -> Iterator[Frame]
             break
         if pending is not None:
             yield pending
-        pending = _frame(task, chunk, reading, position)
+        pending = _part(task, chunk, reading, position)
         if not is_last:
             pending.session, pending.mark = replace(reading.session), reading.mark
-        position = Position(False, pending.next_idx, pending.next_orphan, position.bad_lines)
+        position = position._replace(
+            is_start=False, next_idx=pending.next_idx, next_orphan=pending.next_orphan
+        )
     if pending is None:
-        pending = _frame(task, Chunk(), reading, position)
+        pending = _part(task, Chunk(), reading, position)
     pending.is_last = True
-    # Only now has the file said everything about its session.
+    # The session's values are complete only after the last line.
     pending.session, pending.mark = reading.session, reading.mark
     yield pending
 
 
 def _merged_chunks(reading: Reading) -> tuple[Chunk | None, bool]:
-    """A few chunks as one, so that few answers are split across frames, and whether it is the last.
+    """The next few chunks as one, so that few answers are split across parts.
 
-    None if there are no more.
+    None if no chunk is left. The second value is true if the end was reached.
     """
     merged: Chunk | None = None
     for count, chunk in enumerate(reading, 1):
@@ -134,42 +149,48 @@ def _merged_chunks(reading: Reading) -> tuple[Chunk | None, bool]:
         else:
             merged.messages += chunk.messages
             merged.tool_calls += chunk.tool_calls
+            merged.outputs += chunk.outputs
             merged.usages += chunk.usages
-        if count == CHUNKS_AT_ONCE:
+            merged.turns += chunk.turns
+        if count == CHUNKS_PER_PART:
             return merged, False
     return merged, True
 
 
-def _frame(task: Task, chunk: Chunk, reading: Reading, position: Position) -> Frame:
-    session = task.session_id
+def _part(task: Task, chunk: Chunk, reading: Reading, position: Position) -> FilePart:
+    session_id = task.session_id
     messages = list({message.idx: message for message in chunk.messages}.values())
     calls = list({(call.message_idx, call.idx): call for call in chunk.tool_calls}.values())
-    changed = [message.idx for message in messages]
-    changed += [call.message_idx for call in calls if call.message_idx is not None]
-    orphans = [call.idx for call in calls if call.message_idx is None]
-    ids = {idx: message_id(session, idx) for idx in dict.fromkeys(changed)}
-    return Frame(
-        number=task.number,
+    changed_idx = [message.idx for message in messages]
+    changed_idx += [call.message_idx for call in calls if call.message_idx is not None]
+    answered_idx = [each.message_idx for each in chunk.outputs if each.message_idx is not None]
+    orphan_idx = [call.idx for call in calls if call.message_idx is None]
+    return FilePart(
+        task_number=task.number,
         is_first=position.is_start,
         is_last=False,
         session=reading.session,
         mark=b"",
-        messages=_messages(session, messages, ids),
-        tool_calls=_tool_calls(session, calls, ids),
-        usages=_usages(session, chunk.usages),
-        first_idx=min(changed, default=None),
-        next_idx=max(position.next_idx, 1 + max(changed, default=-1)),
-        next_orphan=max(position.next_orphan, 1 + max(orphans, default=-1)),
-        replaced_messages=[
-            ids[message.idx] for message in messages if message.idx < position.next_idx
+        messages=_messages(session_id, messages),
+        tool_calls=_tool_calls(session_id, calls),
+        outputs=_outputs(session_id, chunk.outputs, chunk.has_excerpts),
+        usages=_usages(session_id, chunk.usages),
+        turns=_turns(session_id, chunk.turns),
+        first_idx=min(changed_idx + answered_idx, default=None),
+        next_idx=max(position.next_idx, 1 + max(changed_idx, default=-1)),
+        next_orphan=max(position.next_orphan, 1 + max(orphan_idx, default=-1)),
+        replaced_message_ids=[
+            message_id(session_id, message.idx)
+            for message in messages
+            if message.idx < position.next_idx
         ],
-        replaced_calls=[
-            call_id(session, call.message_idx, call.idx)
+        replaced_call_ids=[
+            call_id(session_id, call.message_idx, call.idx)
             for call in calls
             if _may_replace(call, position)
         ],
         title_hint=None if reading.session.title else _title_hint(messages, calls),
-        bad_lines_before=position.bad_lines,
+        bad_lines_before=position.bad_lines_before,
     )
 
 
@@ -187,13 +208,12 @@ def _may_replace(call: PastToolCall, position: Position) -> bool:
     return call.message_idx < position.next_idx
 
 
-def _messages(session: str, rows: list[PastMessage], ids: Mapping[int, str]) -> Piece:
+def _messages(session_id: str, rows: list[PastMessage]) -> Piece:
     if not rows:
         return 0, []
     idx, role, content, thinking, timestamp = zip(*rows, strict=True)
     return len(rows), [
-        columns.texts([ids[each] for each in idx]),
-        columns.repeated(session, len(rows)),
+        columns.repeated(session_id, len(rows)),
         columns.integers(idx),
         columns.texts(role),
         columns.texts(content),
@@ -203,21 +223,13 @@ def _messages(session: str, rows: list[PastMessage], ids: Mapping[int, str]) -> 
     ]
 
 
-def _tool_calls(session: str, rows: list[PastToolCall], ids: Mapping[int, str]) -> Piece:
+def _tool_calls(session_id: str, rows: list[PastToolCall]) -> Piece:
     if not rows:
         return 0, []
     message_idx, idx, name, tool_input, command, timestamp = zip(*rows, strict=True)
     lines = [None if each is None else read_command(each) for each in command]
-    messages = [None if each is None else ids[each] for each in message_idx]
     return len(rows), [
-        columns.texts(
-            [
-                call_id(session, None, number) if message is None else call_id_in(message, number)
-                for message, number in zip(messages, idx, strict=True)
-            ]
-        ),
-        columns.repeated(session, len(rows)),
-        columns.texts(messages),
+        columns.repeated(session_id, len(rows)),
         columns.integers(message_idx),
         columns.integers(idx),
         columns.texts(name),
@@ -230,8 +242,37 @@ def _tool_calls(session: str, rows: list[PastToolCall], ids: Mapping[int, str]) 
     ]
 
 
-def _usages(session: str, rows: list[PastUsage]) -> Piece:
-    """An answer may appear again with larger numbers; queries take the largest."""
+def _outputs(session_id: str, rows: list[PastOutput], are_excerpts: bool) -> Piece:
+    if not rows:
+        return 0, []
+    message_idx, call_idx, tool, text, timestamp, is_error = zip(*rows, strict=True)
+    return len(rows), [
+        columns.repeated(session_id, len(rows)),
+        columns.integers(message_idx),
+        columns.integers(call_idx),
+        columns.texts(tool),
+        columns.texts(text if are_excerpts else [excerpt(each) for each in text]),
+        columns.instants(timestamp),
+        columns.booleans(is_error),
+    ]
+
+
+def _turns(session_id: str, rows: list[PastTurn]) -> Piece:
+    if not rows:
+        return 0, []
+    key, origin, outcome, error, timestamp = zip(*rows, strict=True)
+    return len(rows), [
+        columns.repeated(session_id, len(rows)),
+        columns.texts(key),
+        columns.texts(origin),
+        columns.texts(outcome),
+        columns.texts(error),
+        columns.instants(timestamp),
+    ]
+
+
+def _usages(session_id: str, rows: list[PastUsage]) -> Piece:
+    """An answer may appear again with more tokens; queries take the largest numbers."""
     if not rows:
         return 0, []
     key, model, timestamp, input_tokens, output_tokens, cache_read, cache_creation = zip(
@@ -239,7 +280,7 @@ def _usages(session: str, rows: list[PastUsage]) -> Piece:
     )
     return len(rows), [
         columns.texts(key),
-        columns.repeated(session, len(rows)),
+        columns.repeated(session_id, len(rows)),
         columns.texts(model),
         columns.instants(timestamp),
         columns.bigints(input_tokens),

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from navi.memory.index_paths import Places
+from navi.memory.index_paths import IndexPaths
 from navi.memory.ingest import index_lock, unchanged
 from navi.memory.ingest.unchanged import Scan
 from navi.vendors.source import Source
 
-FOLLOWER_TRUST = timedelta(seconds=90)
-"""A follower checks the files every 30 seconds; without a check for this long, it is stuck."""
+FOLLOWER_STUCK_AFTER = timedelta(seconds=90)
+"""A follower (see `is_followed`) checks the files every 30 seconds, unless it is stuck."""
 QUICK_BYTES = 16 * 1024 * 1024
 """About half a second of reading on a slow machine."""
 
@@ -21,7 +21,7 @@ QUICK_BYTES = 16 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class Freshness:
     refreshed_at: datetime | None
-    """When the index was last up to date."""
+    """When the index was last up to date; None if there is no index."""
     is_followed: bool
     """A server or `recall watch` updates the index whenever a file changes."""
     scan: Scan | None = None
@@ -38,23 +38,23 @@ class Freshness:
 
 
 def freshness(
-    places: Places, sources: Mapping[str, Source], fields: tuple[str, ...], now: datetime
+    paths: IndexPaths, sources: Mapping[str, Source], fields: tuple[str, ...], now: datetime
 ) -> Freshness:
-    """Does not check the files of an index that is followed: its follower does that."""
-    refreshed_at = last_refresh(places)
+    """How fresh the index is. The files are not checked if a follower does that."""
+    refreshed_at = last_refresh(paths)
     if (
         refreshed_at is not None
-        and now - refreshed_at < FOLLOWER_TRUST
-        and index_lock.is_held(places.follower)
+        and now - refreshed_at < FOLLOWER_STUCK_AFTER
+        and index_lock.is_held(paths.follower)
     ):
         return Freshness(refreshed_at, is_followed=True)
-    scan = unchanged.scan(places, sources.values(), fields)
+    scan = unchanged.scan(paths, sources.values(), fields)
     return Freshness(refreshed_at, is_followed=False, scan=scan)
 
 
-def last_refresh(places: Places) -> datetime | None:
+def last_refresh(paths: IndexPaths) -> datetime | None:
     # Without a file list, the last full-text commit is the best guess.
-    for path in (places.file_list, places.texts / "meta.json"):
+    for path in (paths.file_list, paths.texts / "meta.json"):
         try:
             return datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
         except FileNotFoundError:
@@ -63,7 +63,7 @@ def last_refresh(places: Places) -> datetime | None:
 
 
 def bytes_to_read(scan: Scan) -> int:
-    """How much a pass would read; of a file that grew, only the new part."""
+    """How many bytes a pass would read: only the new part of a file that grew."""
     total = 0
     for _, source, file in scan.plan.changed:
         existing = scan.indexed_files.get((source, file.path))

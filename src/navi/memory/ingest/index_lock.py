@@ -20,15 +20,22 @@ PAUSE_SECONDS = 0.05
 @dataclass(frozen=True, slots=True)
 class Holder:
     pid: int
+    """0 if another process holds the lock but its id is unknown."""
     since: str
     doing: str
+
+    @property
+    def sentence(self) -> str:
+        if not self.pid:
+            return "another process is writing"
+        return f"process {self.pid} has been writing since {self.since} ({self.doing})"
 
 
 @contextmanager
 def exclusive(
     path: Path, doing: str, now: datetime, *, patience_seconds: float = 0.0
 ) -> Iterator[None]:
-    """The system releases the lock when the process ends, however it ends."""
+    """Hold the lock alone, or raise `IndexBusy` after `patience_seconds`."""
     descriptor = _open(path)
     try:
         _take(descriptor, path, patience_seconds)
@@ -43,7 +50,7 @@ def exclusive(
 
 @contextmanager
 def shared(path: Path) -> Iterator[None]:
-    """Several processes can hold the lock this way at once."""
+    """Hold the lock together with other processes that share it."""
     descriptor = _open(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -65,7 +72,7 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> Holder | None:
-    """The process that holds the lock exclusively; None if no process does."""
+    """The process that holds the lock exclusively (pid 0 if unknown); None if no process does."""
     try:
         with open(path, "rb") as file:
             try:

@@ -1,4 +1,4 @@
-"""Writes changed files to both engines, batch by batch.
+"""Writes changed files to DuckDB and tantivy, batch by batch.
 
 A session's rows are committed to DuckDB with `texts_pending_from` set; then its texts are committed
 to tantivy; then `texts_pending_from` is cleared. A kill in between loses nothing.
@@ -19,8 +19,8 @@ from duckdb import DuckDBPyConnection
 from navi.base.clock import Clock
 from navi.memory import database
 from navi.memory.file_damage import formatted_lines, is_old
-from navi.memory.index_paths import Places
-from navi.memory.ingest.file_reader import Failure, Frame, Task
+from navi.memory.index_paths import IndexPaths
+from navi.memory.ingest.file_reader import Failure, FilePart, Task
 from navi.memory.ingest.reading_process import read_all
 from navi.memory.ingest.report import Progress, RefreshResult
 from navi.memory.ingest.write.duckdb_writer import (
@@ -37,14 +37,14 @@ from navi.vendors.source import Source
 BATCH_BYTES = 64 * 1024 * 1024
 """Large enough for DuckDB to be fast, small enough for memory."""
 COMMIT_AFTER_SECONDS = (4.0, 10.0, 30.0)
-"""How long new texts wait to become searchable during a long run; the last value repeats."""
+"""How long to wait before each commit of new texts in a long pass; the last value repeats."""
 SMALL_BYTES = 8 * 1024 * 1024
-"""A run that reads less than this keeps DuckDB open between its transactions."""
+"""A pass that reads less than this keeps DuckDB open between its transactions."""
 
 
 @dataclass(slots=True)
 class Pipeline:
-    places: Places
+    paths: IndexPaths
     duckdb_writer: database.Writer
     sources: Mapping[str, Source]
     fields: tuple[str, ...]
@@ -53,18 +53,18 @@ class Pipeline:
     in_parallel: bool
     tasks: list[Task]
     indexed_sessions: dict[str, IndexedSession]
-    """The sessions being read, by id; kept up to date."""
+    """What the index has of the sessions being read, by id; kept up to date."""
     result: RefreshResult
     time_limit_seconds: float | None = None
     written_tasks: list[Task] = field(default_factory=list)
-    """Files whose rows were written; a file that failed part-way has the size `UNFINISHED`."""
+    """Files read to their end, and those that failed halfway, with the size `UNFINISHED`."""
     _batch: Batch = field(init=False)
     _uncommitted: set[str] = field(default_factory=set)
     """Sessions whose texts are in the text writer but not committed."""
     _committed: set[str] = field(default_factory=set)
     """Sessions whose texts are committed, but which are still pending in DuckDB."""
     _row_counts: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """The number of messages and tool calls read so far, by file number."""
+    """The number of messages and tool calls read so far, by task number."""
     _finished_files: int = 0
     _all_bytes: int = 0
 
@@ -77,24 +77,24 @@ class Pipeline:
         limit = inf if self.time_limit_seconds is None else self.time_limit_seconds
         with (
             _no_garbage_collection(),
-            TextWriter(self.places.texts, is_small=self.duckdb_writer.is_kept_open) as writer,
-            closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as frames,
+            TextWriter(self.paths.texts, uses_small_heap=self._all_bytes < SMALL_BYTES) as writer,
+            closing(read_all(self.tasks, self.sources, in_parallel=self.in_parallel)) as parts,
         ):
-            for frame in frames:
-                if isinstance(frame, Failure):
-                    self._count_failure(frame)
+            for part in parts:
+                if isinstance(part, Failure):
+                    self._count_failure(part)
                     continue
-                if self._batch.bytes > BATCH_BYTES or not self._batch.can_add(frame):
+                if self._batch.bytes > BATCH_BYTES or not self._batch.can_add(part):
                     self._write(writer)
                     if time.monotonic() > commit_at:
                         self._commit(writer)
                         waits = waits[1:] or waits
                         commit_at = time.monotonic() + waits[0]
-                self._batch.add(frame)
-                self._count(frame)
+                self._batch.add(part)
+                self._count_part(part)
                 if time.monotonic() - started > limit:
                     break
-            self.result.left = len(self.tasks) - self._finished_files
+            self.result.unfinished = len(self.tasks) - self._finished_files
             self._write(writer)
             self._commit(writer)
             with self.duckdb_writer.transaction(self.clock.now()) as connection:
@@ -106,7 +106,7 @@ class Pipeline:
         return Batch({task.number: task for task in self.tasks}, self.indexed_sessions, self.fields)
 
     def _write(self, writer: TextWriter) -> None:
-        if not self._batch.frames:
+        if not self._batch.parts:
             return
         now = self.clock.now()
         with self.duckdb_writer.transaction(now) as connection:
@@ -122,16 +122,16 @@ class Pipeline:
         writer.add_card(change.card)
         if change.texts is not None:
             writer.add(change.owner, change.texts)
-        for frame in change.frames:
-            writer.add(change.owner, texts_of(frame, self.fields))
+        for part in change.parts:
+            writer.add(change.owner, texts_of(part, self.fields))
         self._uncommitted.add(change.owner.session_id)
 
     def _commit(self, writer: TextWriter) -> None:
         if writer.is_dirty:
             writer.commit()
         self._committed |= self._uncommitted
-        for session in self._uncommitted:
-            self.indexed_sessions[session].pending_from = None
+        for session_id in self._uncommitted:
+            self.indexed_sessions[session_id].texts_pending_from = None
         self._uncommitted.clear()
 
     def _clear_pending(self, connection: DuckDBPyConnection) -> None:
@@ -142,33 +142,33 @@ class Pipeline:
             )
             self._committed.clear()
 
-    def _count(self, frame: Frame) -> None:
-        result, task = self.result, self.tasks[frame.number]
-        messages, calls = frame.messages[0], frame.tool_calls[0]
-        if frame.number in self._row_counts:
-            # These were counted with an earlier frame of the same file.
-            messages -= len(frame.replaced_messages)
-            calls -= len(frame.replaced_calls)
-        counts = self._row_counts.get(frame.number, (0, 0))
-        self._row_counts[frame.number] = counts[0] + messages, counts[1] + calls
-        if not frame.is_last:
+    def _count_part(self, part: FilePart) -> None:
+        result, task = self.result, self.tasks[part.task_number]
+        messages, calls = part.messages[0], part.tool_calls[0]
+        if part.task_number in self._row_counts:
+            # Replaced rows were counted with an earlier part of the same file.
+            messages -= len(part.replaced_message_ids)
+            calls -= len(part.replaced_call_ids)
+        counts = self._row_counts.get(part.task_number, (0, 0))
+        self._row_counts[part.task_number] = counts[0] + messages, counts[1] + calls
+        if not part.is_last:
             return
         self.written_tasks.append(task)
         result.bytes += task.size
-        self._warn_about_damage(frame.session, frame.bad_lines_before, task)
-        if not frame.session.is_readable:
+        self._warn_about_damage(part.session, part.bad_lines_before, task)
+        if not part.session.is_readable:
             result.failed += 1
-            self._report(task, "failed")
+            self._report_progress(task, "failed")
             return
         result.indexed += 1
-        if not frame.session.is_warmup:
-            messages, calls = self._row_counts[frame.number]
+        if not part.session.is_warmup:
+            messages, calls = self._row_counts[part.task_number]
             result.messages += messages
             result.tool_calls += calls
-        self._report(task, "read")
+        self._report_progress(task, "read")
 
     def _warn_about_damage(self, session: PastSession, bad_lines_before: int, task: Task) -> None:
-        """Warn only about damage that earlier runs did not report."""
+        """Warn about damage, but not again about lines that earlier passes reported."""
         new_bad_lines = session.bad_lines - bad_lines_before
         if not session.is_readable:
             self._add_warning(
@@ -185,15 +185,15 @@ class Pipeline:
         self.result.warnings.append(f"{task.path}: {problem}")
 
     def _count_failure(self, failure: Failure) -> None:
-        task = self.tasks[failure.number]
+        task = self.tasks[failure.task_number]
         self.result.failed += 1
         self._add_warning(task, f"can't be read: {failure.reason}")
-        if failure.number in self._row_counts:
-            # Part of it is in the index: the next run has to continue from there.
+        if failure.task_number in self._row_counts:
+            # Part of it is in the index: the next pass has to continue from there.
             self.written_tasks.append(msgspec.structs.replace(task, size=UNFINISHED))
-        self._report(task, "failed")
+        self._report_progress(task, "failed")
 
-    def _report(self, task: Task, outcome: str) -> None:
+    def _report_progress(self, task: Task, outcome: str) -> None:
         self._finished_files += 1
         self.on_progress(
             Progress(
@@ -209,7 +209,7 @@ class Pipeline:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Millions of rows come and go without reference cycles, so collecting only costs time."""
+    """Turn off garbage collection. Rows have no reference cycles, so it would only cost time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

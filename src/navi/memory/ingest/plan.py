@@ -1,4 +1,4 @@
-"""Which files have to be read: those whose mtime or size changed, newest first. Opens no file."""
+"""Which files have to be read: new ones, and those whose mtime or size changed. Opens no file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from navi.base.errors import NaviError
 from navi.memory.ingest.report import RefreshResult
-from navi.memory.model import FoundFile
+from navi.memory.model import SessionFile
 from navi.memory.record_ids import session_id
 from navi.vendors.source import Source
 
@@ -18,7 +18,7 @@ from navi.vendors.source import Source
 class IndexedFile(NamedTuple):
     """A file as the index last saw it."""
 
-    id: str
+    session_id: str
     mtime: float
     size: int
     is_archived: bool
@@ -30,15 +30,16 @@ IndexedFiles = dict[tuple[str, str], IndexedFile]
 
 @dataclass(slots=True)
 class Plan:
-    changed: list[tuple[str, str, FoundFile]] = field(default_factory=list)
+    changed: list[tuple[str, str, SessionFile]] = field(default_factory=list)
     """(session id, source, file), newest first."""
     skipped: int = 0
-    vanished: list[str] = field(default_factory=list)
-    """Sessions whose file is gone."""
-    returned: list[str] = field(default_factory=list)
+    """How many files have not changed."""
+    vanished_ids: list[str] = field(default_factory=list)
+    """Sessions whose file has disappeared since the last pass."""
+    returned_ids: list[str] = field(default_factory=list)
     """Sessions whose file had disappeared and is back, unchanged."""
     stamps: dict[str, str] = field(default_factory=dict)
-    """One per source that has one, taken before its files were listed."""
+    """`Source.stamp` of each source that has one, taken before its files were listed."""
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -46,7 +47,7 @@ class Plan:
         return len(self.changed) + self.skipped
 
     def as_result(self) -> RefreshResult:
-        """The result of a run that has not read anything yet."""
+        """The result of a pass that has not read anything yet."""
         return RefreshResult(skipped=self.skipped, total=self.total, warnings=list(self.warnings))
 
 
@@ -57,7 +58,10 @@ def make_plan(
     is_full: bool,
     stamps: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """A source whose stamp is in `stamps` has not changed, so its files are not listed."""
+    """Compare the sources' files with the index. If `is_full`, every file counts as changed.
+
+    Otherwise, a source whose stamp is still the one in `stamps` does not list its files.
+    """
     plan = Plan()
     paths_by_source: dict[str, set[str]] = {}
     covers: dict[str, Callable[[str], bool]] = {}
@@ -75,9 +79,9 @@ def make_plan(
         try:
             for file in source.discover():
                 paths.add(file.path)
-                _add(plan, name, file, indexed_files.get((name, file.path)), is_full)
+                _add(plan, source, file, indexed_files.get((name, file.path)), is_full)
         except (OSError, NaviError) as error:
-            # An incomplete listing does not tell which files are gone.
+            # An incomplete listing does not show which files are gone.
             plan.warnings.append(f"{name}: can't list all sessions: {error}")
             continue
         paths_by_source[name] = paths
@@ -88,8 +92,8 @@ def make_plan(
     unreadable_prefixes = tuple(
         path if path.endswith(".jsonl") else path + os.sep for path in unreadable
     )
-    plan.vanished = [
-        each.id
+    plan.vanished_ids = [
+        each.session_id
         for (name, path), each in indexed_files.items()
         if not each.is_archived
         and name in paths_by_source
@@ -102,13 +106,16 @@ def make_plan(
 
 
 def _add(
-    plan: Plan, source: str, file: FoundFile, existing: IndexedFile | None, is_full: bool
+    plan: Plan, source: Source, file: SessionFile, existing: IndexedFile | None, is_full: bool
 ) -> None:
+    name = source.name
     if existing is None:
-        plan.changed.append((session_id(source, file.path), source, file))
+        plan.changed.append(
+            (source.session_id(file.path) or session_id(name, file.path), name, file)
+        )
     elif is_full or (existing.mtime, existing.size) != (file.mtime, file.size):
-        plan.changed.append((existing.id, source, file))
+        plan.changed.append((existing.session_id, name, file))
     else:
         plan.skipped += 1
         if existing.is_archived:
-            plan.returned.append(existing.id)
+            plan.returned_ids.append(existing.session_id)

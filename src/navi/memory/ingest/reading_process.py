@@ -18,44 +18,47 @@ from typing import IO
 
 import msgspec
 
-from navi.memory.ingest.file_reader import Failure, Frame, Task, frames_of
+from navi.base.python_command import python_module
+from navi.memory.ingest.file_reader import Failure, FilePart, Task, parts_of
 from navi.vendors.source import Source
 
-Result = Frame | Failure
+Result = FilePart | Failure
 
 WORTH_A_PROCESS_BYTES = 24 * 1024 * 1024
 """Reading less than this is faster than starting a process."""
 MOST_BYTES_AHEAD = 32 * 1024 * 1024
 LENGTH_BYTES = 8
 
-_decoder: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(Frame | Failure)
+_decoder: msgspec.msgpack.Decoder[Result] = msgspec.msgpack.Decoder(FilePart | Failure)
 
 
 def read_all(
     tasks: Sequence[Task], sources: Mapping[str, Source], *, in_parallel: bool = True
 ) -> Generator[Result, None, None]:
-    """All frames, file by file. Only a few are in memory at a time."""
+    """The parts of all files, in order. Only a few are in memory at a time."""
     if not in_parallel or sum(task.size for task in tasks) < WORTH_A_PROCESS_BYTES:
         for task in tasks:
-            yield from frames_of(task, sources[task.source])
+            yield from parts_of(task, sources[task.source])
         return
     remaining = deque(tasks)
     while remaining:
-        with _reading(remaining, sources) as results:
+        with _reading_process(remaining, sources) as results:
             for result in results:
                 yield result
                 if isinstance(result, Failure) or result.is_last:
                     remaining.popleft()
         if remaining:
-            # The remaining files are read by a new process.
+            # Skip only the file that the process died at; a new process reads the others.
             yield Failure(remaining.popleft().number, "the process reading it died")
 
 
 @contextmanager
-def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[Iterator[Result]]:
-    # In its own session, so that Ctrl-C reaches only the writing process, which ends this one.
+def _reading_process(
+    tasks: Sequence[Task], sources: Mapping[str, Source]
+) -> Iterator[Iterator[Result]]:
+    # In a Unix session of its own: Ctrl-C reaches only the writing process, which ends this one.
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "navi.memory.ingest.reading_process"],
+        python_module("navi.memory.ingest.reading_process"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
@@ -64,7 +67,7 @@ def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[I
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            # If the process died at once, the missing results show it.
+            # If the process died at once, `read_all` notices that results are missing.
             with suppress(BrokenPipeError), process.stdin as pipe:
                 pickle.dump((dict(sources), list(tasks)), pipe)
             read_ahead = _ReadAhead()
@@ -75,10 +78,10 @@ def _reading(tasks: Sequence[Task], sources: Mapping[str, Source]) -> Iterator[I
 
 
 class _ReadAhead:
-    """Holds what the process reads while the writer is busy; a pipe alone would block it."""
+    """Holds results while the writer is busy; a pipe alone would block the reading process."""
 
     def __init__(self) -> None:
-        self._messages: deque[bytes] = deque()
+        self._encoded_results: deque[bytes] = deque()
         self._bytes = 0
         self._has_ended = False
         self._changed = Condition()
@@ -86,11 +89,11 @@ class _ReadAhead:
     def receive(self, pipe: IO[bytes]) -> None:
         """Runs in its own thread until the process ends."""
         while head := pipe.read(LENGTH_BYTES):
-            message = pipe.read(int.from_bytes(head, "little"))
+            encoded = pipe.read(int.from_bytes(head, "little"))
             with self._changed:
                 self._changed.wait_for(lambda: self._bytes < MOST_BYTES_AHEAD)
-                self._messages.append(message)
-                self._bytes += len(message)
+                self._encoded_results.append(encoded)
+                self._bytes += len(encoded)
                 self._changed.notify_all()
         with self._changed:
             self._has_ended = True
@@ -99,28 +102,28 @@ class _ReadAhead:
     def results(self) -> Iterator[Result]:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._messages or self._has_ended)
-                if not self._messages:
+                self._changed.wait_for(lambda: self._encoded_results or self._has_ended)
+                if not self._encoded_results:
                     return
-                message = self._messages.popleft()
-                self._bytes -= len(message)
+                encoded = self._encoded_results.popleft()
+                self._bytes -= len(encoded)
                 self._changed.notify_all()
             try:
-                yield _decoder.decode(message)
+                yield _decoder.decode(encoded)
             except msgspec.DecodeError:
-                return  # cut off in the middle
+                return  # the process died while sending it
 
 
 def _run() -> None:
-    """Read all tasks from standard input, and write their frames to standard output."""
+    """Read all tasks from standard input, and write their results to standard output."""
     # End the process when the writer is gone.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sources, tasks = pickle.load(sys.stdin.buffer)
-    # Thousands of rows come and go without reference cycles, so collecting only costs time.
+    # Rows have no reference cycles, so garbage collection would only cost time.
     gc.disable()
     encode, pipe = msgspec.msgpack.Encoder().encode, sys.stdout.buffer
     for task in tasks:
-        for result in frames_of(task, sources[task.source]):
+        for result in parts_of(task, sources[task.source]):
             data = encode(result)
             pipe.write(len(data).to_bytes(LENGTH_BYTES, "little"))
             pipe.write(data)

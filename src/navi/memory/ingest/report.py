@@ -1,4 +1,4 @@
-"""The progress and the result of a refresh."""
+"""The progress and the result of a pass."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 @dataclass(slots=True)
 class RefreshResult:
+    """`indexed`, `skipped`, `failed`, `total` and `unfinished` are numbers of files."""
+
     indexed: int = 0
     skipped: int = 0
     failed: int = 0
@@ -16,16 +18,18 @@ class RefreshResult:
     tool_calls: int = 0
     bytes: int = 0
     seconds: float = 0.0
-    left: int = 0
-    """Changed files that a run with a time limit did not get to."""
+    unfinished: int = 0
+    """Changed files that a pass with a time limit did not finish."""
     warnings: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "left"}
+        return {name: value for name, value in asdict(self).items() if name != "unfinished"}
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
+    """How much of a pass is finished."""
+
     files: int
     all_files: int
     bytes: int

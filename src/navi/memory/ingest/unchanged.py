@@ -1,7 +1,7 @@
-"""Recognises an unchanged disk without opening a database.
+"""Recognises unchanged session files without opening a database.
 
-Each run leaves a list of the files as it indexed them. The list is valid only while the index files
-themselves are the ones it was saved with; otherwise DuckDB has to be read.
+Each pass saves a list of the files as it indexed them. If the index has changed since, the list is
+not valid, and DuckDB has to be read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from navi.memory.index_paths import Places
+from navi.memory.hosts.host_source import with_received
+from navi.memory.index_paths import IndexPaths
 from navi.memory.index_settings import full_text_format
 from navi.memory.ingest.plan import IndexedFile, IndexedFiles, Plan, make_plan
 from navi.memory.resume import reader_versions
@@ -22,90 +23,100 @@ from navi.vendors.source import Source
 
 VERSION = 3
 
-Stamp = list[tuple[int, int, int] | None]
+IndexStamp = list[tuple[int, int, int] | None]
+"""Inode, mtime and size of each file of the index; None for a missing file."""
 
 
 class FileList(msgspec.Struct):
     version: int
-    of: Stamp
-    texts: str
-    readers: dict[str, int]
+    index_stamp: IndexStamp = msgspec.field(name="of")
+    text_format: str = msgspec.field(name="texts")
+    reader_versions: dict[str, int] = msgspec.field(name="readers")
     files: list[tuple[str, str, str, float, int, bool]]
-    stamps: dict[str, str]
+    """`(source, path, *IndexedFile)`."""
+    source_stamps: dict[str, str] = msgspec.field(name="stamps")
 
 
 class Scan(NamedTuple):
-    """The disk compared with the saved file list."""
+    """The session files on disk compared with the saved file list."""
 
-    stamp: Stamp
+    index_stamp: IndexStamp
     indexed_files: IndexedFiles
     plan: Plan
 
     @property
     def nothing_changed(self) -> bool:
-        return not (self.plan.changed or self.plan.vanished or self.plan.returned)
+        return not (self.plan.changed or self.plan.vanished_ids or self.plan.returned_ids)
 
 
-def scan(places: Places, sources: Iterable[Source], fields: tuple[str, ...]) -> Scan | None:
-    """None if there is no file list, or it does not belong to this index."""
+def scan(paths: IndexPaths, sources: Iterable[Source], fields: tuple[str, ...]) -> Scan | None:
+    """Compare the files with the list. None if no list is valid for the index and `fields`."""
     try:
-        saved = msgspec.json.decode(places.file_list.read_bytes(), type=FileList)
+        saved = msgspec.json.decode(paths.file_list.read_bytes(), type=FileList)
     except (OSError, msgspec.DecodeError):
         return None
-    expected = (VERSION, _stamp(places), full_text_format(fields), reader_versions())
-    if (saved.version, saved.of, saved.texts, saved.readers) != expected:
+    expected = (VERSION, _index_stamp(paths), full_text_format(fields), reader_versions())
+    if (saved.version, saved.index_stamp, saved.text_format, saved.reader_versions) != expected:
         return None
     indexed_files = {(row[0], row[1]): IndexedFile(*row[2:]) for row in saved.files}
-    plan = make_plan(sources, indexed_files, is_full=False, stamps=saved.stamps)
-    return Scan(saved.of, indexed_files, plan)
+    plan = make_plan(
+        with_received(paths, sources), indexed_files, is_full=False, stamps=saved.source_stamps
+    )
+    return Scan(saved.index_stamp, indexed_files, plan)
 
 
-def is_current(places: Places, scan: Scan) -> bool:
-    return scan.stamp == _stamp(places)
+def is_current(paths: IndexPaths, scan: Scan) -> bool:
+    """Whether the index has not changed since the scan."""
+    return scan.index_stamp == _index_stamp(paths)
 
 
-def save(
-    places: Places,
+def save_file_list(
+    paths: IndexPaths,
     fields: tuple[str, ...],
     indexed_files: IndexedFiles,
     stamps: Mapping[str, str],
 ) -> None:
-    """`stamps` are those of the sources that were read completely."""
+    """`stamps` are the sources' stamps from before the pass; empty after an unfinished pass."""
     rows = [
-        (source, path, file.id, file.mtime, file.size, file.is_archived)
+        (source, path, file.session_id, file.mtime, file.size, file.is_archived)
         for (source, path), file in indexed_files.items()
     ]
     value = FileList(
-        VERSION, _stamp(places), full_text_format(fields), reader_versions(), rows, dict(stamps)
+        VERSION,
+        _index_stamp(paths),
+        full_text_format(fields),
+        reader_versions(),
+        rows,
+        dict(stamps),
     )
-    temporary = places.file_list.with_suffix(".tmp")
+    temporary = paths.file_list.with_suffix(".tmp")
     try:
         temporary.write_bytes(msgspec.json.encode(value))
-        os.replace(temporary, places.file_list)
+        os.replace(temporary, paths.file_list)
     except (OSError, UnicodeEncodeError):
-        forget(places)
+        remove_file_list(paths)
 
 
-def confirm(places: Places) -> None:
+def confirm(paths: IndexPaths) -> None:
     """Record that the index is up to date now."""
     with suppress(OSError):
-        os.utime(places.file_list)
+        os.utime(paths.file_list)
 
 
-def forget(places: Places) -> None:
-    places.file_list.unlink(missing_ok=True)
+def remove_file_list(paths: IndexPaths) -> None:
+    paths.file_list.unlink(missing_ok=True)
 
 
-def _stamp(places: Places) -> Stamp:
+def _index_stamp(paths: IndexPaths) -> IndexStamp:
     """Covers every file that changes when the index does."""
     return [
-        _stamp_of(places.database),
-        _stamp_of(places.write_ahead_log),
-        _stamp_of(places.texts / "meta.json"),
+        _file_stamp(paths.database),
+        _file_stamp(paths.write_ahead_log),
+        _file_stamp(paths.texts / "meta.json"),
     ]
 
 
-def _stamp_of(path: Path) -> tuple[int, int, int] | None:
+def _file_stamp(path: Path) -> tuple[int, int, int] | None:
     try:
         status = path.stat()
     except FileNotFoundError:

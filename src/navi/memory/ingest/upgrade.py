@@ -1,7 +1,7 @@
 """Brings an index made by an earlier version up to date.
 
-When a source's reader has changed, all its files are read again, once. A session whose file is gone
-stays as it is, but gets a title if it has none.
+Tables that it lacks are created. When a source's reader has changed, all its files are read again,
+once. A session whose file is gone stays as it is, but gets a title if it has none.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
-from navi.memory import database
-from navi.memory.index_paths import Places
+from navi.memory import database, index_schema
+from navi.memory.index_paths import IndexPaths
 from navi.memory.ingest.derived.titles import stored_titles
 from navi.memory.ingest.write.duckdb_writer import UNFINISHED
 from navi.vendors.source import Source
@@ -23,25 +23,28 @@ FACT = "readers"
 """The row of `facts` with the version of each source's reader."""
 
 
-def apply(places: Places, sources: Mapping[str, Source], now: datetime) -> None:
-    """Mark in the tables what has to be read again, so that any later run can do it."""
+def apply(paths: IndexPaths, sources: Mapping[str, Source], now: datetime) -> None:
+    """Mark in the tables which files to read again, so that any later pass can do it."""
     current = {name: source.version for name, source in sources.items()}
-    with database.reading(places) as connection:
+    with database.reading(paths) as connection:
         previous = _versions(connection)
         if current.items() <= previous.items():
             return
-        changed = [name for name, version in current.items() if previous.get(name, 1) != version]
-        titles = stored_titles(connection, _untitled(connection, changed))
-    with database.writing(places, now) as connection:
+        changed_sources = [
+            name for name, version in current.items() if previous.get(name, 1) != version
+        ]
+        titles = stored_titles(connection, _untitled(connection, changed_sources))
+    with database.writing(paths, now) as connection:
+        index_schema.create_missing_tables(connection)
         connection.execute(
             "UPDATE sessions SET file_size = ? "
-            "WHERE NOT is_archived AND source IN (SELECT unnest(?))",
-            [UNFINISHED, changed],
+            f"WHERE NOT is_archived AND {index_schema.READER} IN (SELECT unnest(?))",
+            [UNFINISHED, changed_sources],
         )
-        for session, title in titles.items():
+        for session_id, title in titles.items():
             connection.execute(
                 "UPDATE sessions SET title = ?, texts_pending_from = 0 WHERE id = ?",
-                [title, session],
+                [title, session_id],
             )
         connection.execute("DELETE FROM facts WHERE name = ?", [FACT])
         versions = json.dumps({**previous, **current})

@@ -1,6 +1,6 @@
-"""Keep the index up to date while agents work.
+"""Keeps the index up to date while agents work.
 
-A pass runs when a watched folder changes, when somebody asks for one, and every half minute anyway:
+A pass runs when a watched folder changes, when one is requested, and every half minute anyway:
 file systems may drop notifications, and rows that others write to PostgreSQL change no file here.
 """
 
@@ -20,18 +20,21 @@ from navi.memory.index_errors import IndexBusy
 from navi.memory.ingest import index_lock, unchanged
 from navi.memory.ingest.refresh import Refresh
 from navi.memory.ingest.report import RefreshResult
+from navi.memory.keep import keeping
 
 QUIET_MILLISECONDS = 100
 LONGEST_GATHERING_MILLISECONDS = 400
 """A pass starts after a quiet moment, or at the latest this long after the first change."""
-LOOK_AGAIN_SECONDS = 30.0
-BUSY_SECONDS = 1.0
+PASS_INTERVAL_SECONDS = 30.0
+RETRY_SECONDS = 1.0
+"""How soon to try again if another process was writing."""
 FOLDERS_MILLISECONDS = 2_000
 """How soon a new folder is noticed, such as the one of an agent's first session."""
 SHORTEST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 3.0
 PAUSE_PER_PASS = 3.0
-"""A pause is three times as long as its pass, so passes take at most a quarter of a core."""
+"""A pause is three times as long as the pass before it, within the limits above. So indexing
+uses at most a quarter of a core, unless a pass takes longer than a second."""
 
 log = logging.getLogger("navi.index")
 
@@ -46,16 +49,16 @@ class Follower:
 
     def run(self) -> None:
         """Runs until `end` is called or the process is interrupted."""
-        self.refresh.places.prepare()
+        self.refresh.paths.prepare()
         watcher = Thread(target=self._watch, name="watch folders", daemon=True)
-        with index_lock.shared(self.refresh.places.follower):
+        with index_lock.shared(self.refresh.paths.follower):
             watcher.start()
             try:
                 while not self._ended.is_set():
                     self._pass_requested.clear()
-                    pause = self._pass()
+                    pause = self._run_pass()
                     self._ended.wait(pause)
-                    self._pass_requested.wait(LOOK_AGAIN_SECONDS)
+                    self._pass_requested.wait(PASS_INTERVAL_SECONDS)
             finally:
                 self.end()
                 watcher.join()
@@ -67,20 +70,24 @@ class Follower:
         self._ended.set()
         self._pass_requested.set()
 
-    def _pass(self) -> float:
-        """Index what is new, and return how many seconds to pause."""
+    def _run_pass(self) -> float:
+        """Bring the index up to date, and return how many seconds to pause."""
         started = time.monotonic()
         refresh = self.refresh
         try:
-            scan = unchanged.scan(refresh.places, refresh.sources.values(), refresh.fields)
-            if scan is not None and scan.nothing_changed:
-                unchanged.confirm(refresh.places)
+            scan = unchanged.scan(refresh.paths, refresh.sources.values(), refresh.fields)
+            if (
+                scan is not None
+                and scan.nothing_changed
+                and not keeping.is_behind(refresh.paths, refresh.sources, scan.indexed_files)
+            ):
+                unchanged.confirm(refresh.paths)
                 self.on_pass(scan.plan.as_result())
             else:
                 self.on_pass(refresh.run(doing="following", scan=scan))
         except IndexBusy:
             self._pass_requested.set()
-            return BUSY_SECONDS
+            return RETRY_SECONDS
         except NaviError as error:
             self.on_problem(error)
             return LONGEST_PAUSE_SECONDS
@@ -101,7 +108,7 @@ class Follower:
                 self._poll()
 
     def _watch_folders(self, folders: list[str]) -> None:
-        # Changes between the last pass and the start of watching are not reported.
+        # Request one pass without a change: changes made before watching began are not reported.
         is_first = True
         for changes in watch(
             *folders,

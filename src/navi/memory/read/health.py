@@ -12,8 +12,8 @@ from duckdb import DuckDBPyConnection
 
 from navi.memory import database
 from navi.memory.file_damage import is_old
-from navi.memory.index_paths import Places
-from navi.memory.index_schema import IS_SESSION
+from navi.memory.index_paths import IndexPaths
+from navi.memory.index_schema import IS_SESSION, has_hosts
 from navi.memory.read import statistics
 
 
@@ -23,7 +23,7 @@ class DamagedFile:
     path: str
     bad_lines: int
     numbers: tuple[int, ...]
-    """The first bad lines, if the source counts them."""
+    """The numbers of the first few bad lines; empty if the source counts no lines."""
     is_readable: bool
     """False if not one line can be read."""
 
@@ -46,7 +46,7 @@ class Health:
     archived: int
     """Sessions whose file is gone."""
     silent_files: int
-    """Files without messages or tool calls, and those of agents started only to be ready."""
+    """Undamaged files that don't count as sessions (`IS_SESSION`)."""
     pending: int
     """Sessions whose texts are not all in the full-text index."""
     indexed_at: datetime | None
@@ -55,12 +55,12 @@ class Health:
     cut_off: tuple[str, ...]
     """Files whose last line was never finished."""
     being_written: tuple[str, ...]
-    """Files that end in half a line and have just changed."""
+    """Files that end in an incomplete line and have just changed."""
     unknown: tuple[UnknownKind, ...]
 
 
-def health(places: Places, now: datetime) -> Health:
-    with database.reading(places) as connection:
+def health(paths: IndexPaths, now: datetime) -> Health:
+    with database.reading(paths) as connection:
         totals = connection.execute(
             f"SELECT count(*) FILTER ({IS_SESSION} AND is_archived), "
             f"count(*) FILTER (NOT ({IS_SESSION}) AND is_complete), "
@@ -68,13 +68,15 @@ def health(places: Places, now: datetime) -> Health:
         ).fetchone()
         assert totals is not None
         counts = statistics.overview(connection, statistics.Scope())
+        # Damage to another machine's files is reported on that machine.
+        own = "host IS NULL" if has_hosts(connection) else "true"
         incomplete = connection.execute(
             "SELECT source, source_path, bad_lines, mark, file_mtime FROM sessions "
-            "WHERE NOT is_complete ORDER BY ALL"
+            f"WHERE NOT is_complete AND {own} ORDER BY ALL"
         ).fetchall()
         unknown = tuple(_unknown(connection))
     archived, silent, pending, indexed_at = totals
-    ending_in_half_a_line = [
+    ending_in_incomplete_line = [
         (path, mtime)
         for _, path, bad_lines, mark, mtime in incomplete
         if not bad_lines or _session_in(mark).get("is_cut_off")
@@ -86,10 +88,10 @@ def health(places: Places, now: datetime) -> Health:
         silent,
         pending,
         indexed_at,
-        places.database.stat().st_size,
+        paths.database.stat().st_size,
         tuple(_damaged(*row[:4]) for row in incomplete if row[2]),
-        tuple(path for path, mtime in ending_in_half_a_line if is_old(mtime, now)),
-        tuple(path for path, mtime in ending_in_half_a_line if not is_old(mtime, now)),
+        tuple(path for path, mtime in ending_in_incomplete_line if is_old(mtime, now)),
+        tuple(path for path, mtime in ending_in_incomplete_line if not is_old(mtime, now)),
         unknown,
     )
 

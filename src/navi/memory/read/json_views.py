@@ -56,8 +56,10 @@ def hit_json(hit: Hit) -> Json:
         "timestamp": instant(hit.timestamp),
         "project": hit.project,
         "title": masked(hit.title),
+        "host": hit.host,
         "resume_command": hit.resume_command,
         "score": round(hit.score, 4),
+        "has_all_words": hit.has_all_words,
         "snippet": hit.snippet.text,
     }
 
@@ -79,5 +81,6 @@ def _call_json(call: Json) -> Json:
         "bash_command": masked(call["bash_command"]),
         "bash_base": masked(call["bash_base"]),
         "bash_sub": masked(call["bash_sub"]),
+        "output": masked(call["output"]),
         "timestamp": instant(call["timestamp"]),
     }

@@ -1,7 +1,9 @@
-"""Parses what a person typed into the search box. Accepts anything.
+"""Parses a search query. Any text is a valid query.
 
 All words must match; `"a phrase"` matches its words in that order; `prefix*` matches words that
 begin with it; `-word` excludes texts that contain the word.
+
+Filters such as `agent:codex` were already taken out by `query_filters`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from navi.memory.words import (
     emoji_in,
     emoji_word,
     encodable,
-    is_unspaced,
+    has_unspaced,
     spaced,
     split_camel_case,
     words_of,
@@ -27,15 +29,16 @@ MOST_CLAUSES = 50
 MOST_WORDS = 50
 """Per phrase."""
 LONGEST_PREFIX = 100
-"""In bytes. Longer ones are searched as whole words, because patterns have a size limit."""
+"""In bytes. Longer prefixes are searched as whole words, because patterns have a size limit."""
 OTHER_SPELLING = 0.5
-"""The score of a word inside another, or spelled differently, relative to the word itself."""
+"""The score of a match inside another word, or of another spelling, relative to the word itself."""
 
 
 class Clause(NamedTuple):
     words: tuple[str, ...]
-    """As the index has them; several must be adjacent."""
+    """As in the index. If there are several, they must be adjacent."""
     text: str
+    """As it was typed."""
     is_prefix: bool = False
     is_excluded: bool = False
     is_quoted: bool = False
@@ -44,7 +47,7 @@ class Clause(NamedTuple):
 
 
 def read_query(text: str) -> list[Clause]:
-    """The clauses of a query, without repetitions and those without letters, digits or emoji."""
+    """The clauses of a query, each once. Ignores text without letters, digits or emoji."""
     clauses: dict[Clause, None] = {}
     for clause in _clauses(composed(encodable(text))):
         if clause is not None:
@@ -54,18 +57,27 @@ def read_query(text: str) -> list[Clause]:
     return list(clauses)
 
 
-def build(
-    schema: Schema, clauses: list[Clause], everything: Query, *, needs_all: bool = True
+def build_query(
+    schema: Schema,
+    clauses: list[Clause],
+    everything: Query,
+    *,
+    needs_all: bool = True,
+    fewest: int | None = None,
 ) -> Query:
-    """`everything` is what a query that only excludes starts from."""
+    """The query for texts that match all clauses; if not `needs_all`, any of them, or at least
+    `fewest`.
+
+    If all clauses exclude, they are subtracted from `everything`, which matches all texts.
+    """
     occurrence = Occur.Must if needs_all else Occur.Should
-    parts = [
+    subqueries = [
         (Occur.MustNot if clause.is_excluded else occurrence, _query(schema, clause))
         for clause in clauses
     ]
     if all(clause.is_excluded for clause in clauses):
-        parts.append((Occur.Must, everything))
-    return Query.boolean_query(parts)
+        subqueries.append((Occur.Must, everything))
+    return Query.boolean_query(subqueries, minimum_number_should_match=fewest)
 
 
 def _clauses(text: str) -> Iterator[Clause | None]:
@@ -87,11 +99,11 @@ def _clauses(text: str) -> Iterator[Clause | None]:
             end = start
             while end < len(text) and not text[end].isspace():
                 end += 1
-            yield from _word(text[start:end])
+            yield from _word_clauses(text[start:end])
             start = end
 
 
-def _word(word: str) -> Iterator[Clause | None]:
+def _word_clauses(word: str) -> Iterator[Clause | None]:
     is_excluded = len(word) > 1 and word[0] == "-" and word[1] != "-"
     text = word[1:] if is_excluded else word
     # The quotation mark in `foo"bar` does not start a phrase.
@@ -116,7 +128,7 @@ def _query(schema: Schema, clause: Clause) -> Query:
         return _phrase(schema, "parts", tuple(map(emoji_word, clause.words)), False)
     choices = [_phrase(schema, "text", clause.words, clause.is_prefix)]
     others: list[Query] = []
-    if is_unspaced(clause.text):
+    if has_unspaced(clause.text):
         characters = tuple(words_of(spaced(clause.text))[:MOST_WORDS])
         others.append(_phrase(schema, "parts", characters, False))
     elif not clause.is_quoted:
@@ -126,7 +138,11 @@ def _query(schema: Schema, clause: Clause) -> Query:
 
 
 def _other_spellings(schema: Schema, clause: Clause) -> list[Query]:
-    """`handler` in `AuthHandler`, `AuthHandler` for `auth_handler` and back, `v2.1` for `2.1`."""
+    """Queries for other spellings.
+
+    `handler` also finds `AuthHandler`; `AuthHandler` finds `auth_handler` and the reverse; `2.1`
+    finds `v2.1`.
+    """
     words = clause.words
     if len(words) == 1:
         spellings = [_phrase(schema, "parts", words, clause.is_prefix)]

@@ -14,7 +14,7 @@ from navi.memory.read.full_text import agent_number, number_of, open_for_reading
 if TYPE_CHECKING:
     import tantivy
 
-    from navi.memory.index_paths import Places
+    from navi.memory.index_paths import IndexPaths
 
 Session = dict[str, Any]
 """As in `recall list --json`, but with secrets unmasked."""
@@ -28,6 +28,8 @@ class SessionFilters(NamedTuple):
     tag: str | None = None
     until: datetime | None = None
     """Exclusive."""
+    host: str | None = None
+    """The name of the machine that the session is from; `here` is this one."""
 
 
 EVERY_SESSION = SessionFilters()
@@ -36,10 +38,11 @@ EVERY_SESSION = SessionFilters()
 class SessionList:
     """The cards of an open index."""
 
-    def __init__(self, places: Places) -> None:
-        self._index = open_for_reading(places)
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._index = open_for_reading(paths)
         self._searcher = self._index.searcher()
-        self._tags = read_tags(places)
+        self._tags = read_tags(paths)
 
     def sessions(
         self, filters: SessionFilters = EVERY_SESSION, limit: int | None = None
@@ -68,9 +71,21 @@ class SessionList:
         """The names of all tools that were used."""
         return terms(self._searcher, "tool")
 
+    def hosts(self) -> list[str]:
+        """The names of the other machines whose sessions are here."""
+        return terms(self._searcher, "host")
+
     def ids(self) -> list[str]:
         """The ids of all sessions, including those that a list leaves out."""
         return terms(self._searcher, "card")
+
+    def _of_host(self, name: str) -> Query:
+        schema = self._index.schema
+        if not is_here(self._paths, name):
+            names = hosts_matching(self._searcher, name)
+            return Query.term_set_query(schema, "host", names)
+        elsewhere = Query.term_set_query(schema, "host", self.hosts())
+        return Query.boolean_query([(Occur.Must, Query.all_query()), (Occur.MustNot, elsewhere)])
 
     def _query(self, filters: SessionFilters) -> Query:
         schema = self._index.schema
@@ -85,10 +100,24 @@ class SessionList:
         if filters.project is not None:
             projects = projects_matching(self._searcher, filters.project)
             queries.append(Query.term_set_query(schema, "project", projects))
+        if filters.host is not None:
+            queries.append(self._of_host(filters.host))
         if filters.tag is not None:
             ids = [id for id, tags in self._tags.items() if filters.tag in tags]
             queries.append(Query.term_set_query(schema, "session", list(map(number_of, ids))))
         return Query.boolean_query([(Occur.Must, each) for each in queries])
+
+
+def is_here(paths: IndexPaths, name: str) -> bool:
+    """Whether `name` means this machine."""
+    from navi.memory.hosts.this_machine import HERE, existing
+
+    own = existing(paths)
+    return name.lower() in (HERE, "" if own is None else own.name.lower())
+
+
+def hosts_matching(searcher: tantivy.Searcher, name: str) -> list[str]:
+    return [host for host in terms(searcher, "host") if host.lower() == name.lower()]
 
 
 def total_of(searcher: tantivy.Searcher, query: Query) -> int:
@@ -111,9 +140,9 @@ def card_in(document: tantivy.Document) -> Session:
     return value
 
 
-def read_tags(places: Places) -> dict[str, list[str]]:
+def read_tags(paths: IndexPaths) -> dict[str, list[str]]:
     try:
-        value: dict[str, list[str]] = json.loads(places.tags.read_bytes())
+        value: dict[str, list[str]] = json.loads(paths.tags.read_bytes())
     except FileNotFoundError:
         return {}
     return value

@@ -1,4 +1,4 @@
-"""Looks up a session by its id, the start of one, or its agent's id."""
+"""Finds a session by our id or the agent's, or by the start of one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from navi.base.errors import InvalidInput
 from navi.live.model.session_reference import SHORTEST_PREFIX
 from navi.memory.index_errors import AmbiguousSession, PastSessionNotFound
+from navi.memory.index_schema import has_hosts
 
 MOST_CANDIDATES = 10
 
@@ -25,11 +26,11 @@ COLUMNS = """
 LATEST = "coalesce(ended_at, started_at, make_timestamp((file_mtime * 1000000)::BIGINT))"
 
 Session = dict[str, Any]
-"""A row by column name, with aware times."""
+"""A row of `sessions`: values by column name, with aware times."""
 
 
 def resolve(connection: DuckDBPyConnection, reference: str) -> str:
-    """The full id for an id, the unique start of one, or the agent's own id."""
+    """The session's full id, from our id or the agent's, or from the unique start of one."""
     reference = reference.strip()
     for condition, value in (
         ("id = ?", reference.lower()),
@@ -37,7 +38,7 @@ def resolve(connection: DuckDBPyConnection, reference: str) -> str:
         ("source_session_id = ?", reference),
     ):
         if rows := _candidates(connection, condition, value):
-            return _only(reference, rows)
+            return _only_id(reference, rows)
     if len(reference) < SHORTEST_PREFIX:
         raise InvalidInput(
             f"{reference!r} is too short for an id",
@@ -47,13 +48,13 @@ def resolve(connection: DuckDBPyConnection, reference: str) -> str:
     rows = rows or _candidates(connection, "starts_with(source_session_id, ?)", reference)
     if not rows:
         raise PastSessionNotFound(reference)
-    return _only(reference, rows)
+    return _only_id(reference, rows)
 
 
 def session(connection: DuckDBPyConnection, id: str) -> Session:
     rows = as_dicts(
         connection.execute(
-            f"SELECT {COLUMNS}, "
+            f"SELECT {COLUMNS}, {'host' if has_hosts(connection) else 'NULL AS host'}, "
             "(SELECT list(tag ORDER BY tag) FROM tags WHERE session_id = s.id) AS tags "
             "FROM sessions s WHERE id = ?",
             [id],
@@ -87,7 +88,7 @@ def _candidates(
     ).fetchall()
 
 
-def _only(reference: str, rows: list[tuple[Any, ...]]) -> str:
+def _only_id(reference: str, rows: list[tuple[Any, ...]]) -> str:
     if len(rows) > 1:
         raise AmbiguousSession(
             reference,

@@ -1,4 +1,4 @@
-"""One session with everything that was said and done in it."""
+"""One session with all its messages and tool calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duckdb import DuckDBPyConnection
+from duckdb import CatalogException, DuckDBPyConnection
 
 from navi.memory.read.session_lookup import Session, as_dicts, session
 
@@ -17,6 +17,7 @@ _CALLS = """
            bash_command, bash_base, bash_sub, is_compound, timestamp
     FROM tool_calls WHERE session_id = ? ORDER BY message_idx, idx
 """
+_OUTPUTS = "SELECT message_idx, call_idx, excerpt FROM tool_outputs WHERE session_id = ?"
 _MESSAGES = """
     SELECT id, idx, role, content, thinking, timestamp, has_thinking
     FROM messages WHERE session_id = ? ORDER BY idx
@@ -27,11 +28,11 @@ _MESSAGES = """
 class Transcript:
     session: Session
     parent_id: str | None
-    """The session that started this one, if indexed."""
+    """The session that started this one, or that it was forked from; None if none is indexed."""
     messages: list[dict[str, Any]]
-    """Each with its `tool_calls`."""
+    """Each has its `tool_calls`, and each call an excerpt of its `output`, if any."""
     orphan_calls: list[dict[str, Any]]
-    """Calls outside messages, as all of Codex's are."""
+    """Calls outside messages, as all of Codex's are, and calls whose message is missing."""
 
     def with_calls(self) -> Iterator[tuple[dict[str, Any] | None, list[dict[str, Any]]]]:
         """Each message with the calls made in it or right after it.
@@ -40,17 +41,20 @@ class Transcript:
         """
         orphans = deque(self.orphan_calls)
         for number, message in enumerate(self.messages):
-            if number == 0 and (earlier_calls := _calls_until(orphans, message["timestamp"])):
+            if number == 0 and (earlier_calls := _take_calls_until(orphans, message["timestamp"])):
                 yield None, earlier_calls
             is_last = number + 1 == len(self.messages)
             until = None if is_last else self.messages[number + 1]["timestamp"]
-            calls = list(orphans) if is_last else _calls_until(orphans, until)
+            calls = list(orphans) if is_last else _take_calls_until(orphans, until)
             yield message, [*message["tool_calls"], *calls]
         if not self.messages and orphans:
             yield None, list(orphans)
 
 
-def _calls_until(orphans: deque[dict[str, Any]], until: datetime | None) -> list[dict[str, Any]]:
+def _take_calls_until(
+    orphans: deque[dict[str, Any]], until: datetime | None
+) -> list[dict[str, Any]]:
+    """Remove and return the calls before `until`; none if `until` is None."""
     calls = []
     while orphans and until is not None:
         at = orphans[0]["timestamp"]
@@ -63,19 +67,29 @@ def _calls_until(orphans: deque[dict[str, Any]], until: datetime | None) -> list
 def transcript(connection: DuckDBPyConnection, id: str) -> Transcript:
     row = session(connection, id)
     messages = as_dicts(connection.execute(_MESSAGES, [id]))
-    by_idx: dict[int, list[dict[str, Any]]] = {}
+    calls_by_idx: dict[int, list[dict[str, Any]]] = {}
     orphans = []
+    outputs = _outputs(connection, id)
     for call in as_dicts(connection.execute(_CALLS, [id])):
         message_idx = call.pop("message_idx")
+        call["output"] = outputs.get((message_idx, call["idx"]))
         if message_idx is None:
             orphans.append(call)
         else:
-            by_idx.setdefault(message_idx, []).append(call)
+            calls_by_idx.setdefault(message_idx, []).append(call)
     for message in messages:
-        message["tool_calls"] = by_idx.pop(message["idx"], [])
-    # Calls whose message is missing are shown too.
-    orphans += [call for calls in by_idx.values() for call in calls]
+        message["tool_calls"] = calls_by_idx.pop(message["idx"], [])
+    orphans += [call for calls in calls_by_idx.values() for call in calls]
     return Transcript(row, _parent(connection, row), messages, orphans)
+
+
+def _outputs(connection: DuckDBPyConnection, id: str) -> dict[tuple[int | None, int], str]:
+    """Excerpts of outputs by message and call."""
+    try:
+        rows = connection.execute(_OUTPUTS, [id]).fetchall()
+    except CatalogException:  # an earlier version made this index, and nothing was indexed since
+        return {}
+    return {(message_idx, call_idx): excerpt for message_idx, call_idx, excerpt in rows}
 
 
 def _parent(connection: DuckDBPyConnection, child: Session) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from navi.memory.read.query import Clause
-from navi.memory.words import is_unspaced
+from navi.memory.words import has_unspaced
 
 LENGTH = 220
 MOST_MATCHES = 500
@@ -18,37 +18,45 @@ LONGEST_TEXT = 2_000_000
 class Snippet(NamedTuple):
     text: str
     highlights: tuple[tuple[int, int], ...]
-    """Where the query's words are in `text`."""
+    """Start and end of each match in `text`."""
 
 
 def snippet(text: str, clauses: Sequence[Clause], length: int = LENGTH) -> Snippet:
-    """One line of about `length` characters with as many of the words as possible."""
-    included = [clause for clause in clauses if not clause.is_excluded]
-    spans = _spans(text, included)
+    """One line of about `length` characters with as many matches as possible."""
+    spans = matches_in(text, clauses)
     start, end = _window(text, spans, length)
     return _one_line(text, start, end, [span for span in spans if start <= span[0] < end])
 
 
 def matches_query(text: str, clauses: Sequence[Clause]) -> bool:
-    """Whether the text matches the query, as in a search."""
+    """Whether the text matches the query. Unlike in a search, any part of a word counts."""
     return all(bool(_spans(text, [clause])) != clause.is_excluded for clause in clauses)
+
+
+def matches_in(text: str, clauses: Sequence[Clause]) -> list[tuple[int, int]]:
+    """Start and end of each match."""
+    return _spans(text, [clause for clause in clauses if not clause.is_excluded])
 
 
 def _spans(text: str, clauses: Sequence[Clause]) -> list[tuple[int, int]]:
     if not clauses:
         return []
-    folded = _folded(text[:LONGEST_TEXT])
+    folded = fold(text[:LONGEST_TEXT])
     # Parts of longer words, such as identifiers, count only if no whole word matches.
     return _matches(folded, clauses, True) or _matches(folded, clauses, False)
 
 
-def _matches(folded: str, clauses: Sequence[Clause], is_whole: bool) -> list[tuple[int, int]]:
-    pattern = re.compile("|".join(_pattern(clause, is_whole=is_whole) for clause in clauses))
+def _matches(
+    folded: str, clauses: Sequence[Clause], only_whole_words: bool
+) -> list[tuple[int, int]]:
+    pattern = re.compile(
+        "|".join(_pattern(clause, only_whole_words=only_whole_words) for clause in clauses)
+    )
     spans: list[tuple[int, int]] = []
     for match in pattern.finditer(folded):
         start, end = match.span()
         # Checked here, because a look-behind in the pattern is ten times as slow.
-        if is_whole and start and folded[start - 1].isalnum() and match.lastindex is None:
+        if only_whole_words and start and folded[start - 1].isalnum() and match.lastindex is None:
             continue
         spans.append((start, end))
         if len(spans) == MOST_MATCHES:
@@ -56,17 +64,17 @@ def _matches(folded: str, clauses: Sequence[Clause], is_whole: bool) -> list[tup
     return spans
 
 
-def _pattern(clause: Clause, *, is_whole: bool) -> str:
+def _pattern(clause: Clause, *, only_whole_words: bool) -> str:
     words = r"[\W_]*".join(map(re.escape, clause.words))
-    if not is_whole:
+    if not only_whole_words:
         return words
-    if is_unspaced(clause.text):
-        return f"({words})"  # a group tells `_matches` that it may start anywhere
+    if has_unspaced(clause.text):
+        return f"({words})"  # a group tells `_matches` that the match may start inside a word
     return words if clause.is_prefix else rf"{words}(?![^\W_])"
 
 
 def _window(text: str, spans: list[tuple[int, int]], length: int) -> tuple[int, int]:
-    """The part of the text with the most matches; its start if there are none."""
+    """Start and end of the part with the most matches; the text's beginning if there are none."""
     if not spans:
         return 0, min(len(text), length)
     best, best_count, after = 0, 0, 0
@@ -132,5 +140,6 @@ class _Folds(dict[int, str]):
 _folds = _Folds()
 
 
-def _folded(text: str) -> str:
+def fold(text: str) -> str:
+    """In lower case and without accents, of the same length."""
     return text.lower() if text.isascii() else text.translate(_folds)

@@ -1,14 +1,14 @@
 """Counts sessions, messages, tools, commands and tokens.
 
-A session is a file with messages or tool calls (`index_schema.IS_SESSION`). A message, a tool call
-and an answer's tokens count once, however many files have a copy of them (`copies.py`).
+`index_schema.IS_SESSION` defines what counts as a session. A message, a tool call and an answer's
+tokens count once, however many files have a copy of them (`copies.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duckdb import DuckDBPyConnection
@@ -32,19 +32,25 @@ _ANSWERS = f"""
             min(u.timestamp) AS timestamp,
             {", ".join(f"max(u.{name}) AS {name}" for name in TOKENS)}
         FROM usages u JOIN sessions s ON s.id = u.session_id
-        GROUP BY u.key
+        WHERE {{in_time}} GROUP BY u.key
     )
 """
+LONGEST_ANSWER = timedelta(days=1)
+"""The lines of one answer are never further apart than this."""
 _LATEST = "coalesce(ended_at, started_at)"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which sessions are counted, and from when."""
+    """Which sessions and which time to count."""
 
     source: str | None = None
     project: str | None = None
     since: datetime | None = None
+    until: datetime | None = None
+    """Exclusive."""
+    host: str | None = None
+    """The name of a machine; `this_machine.HERE` is this one."""
 
     def where(self, timestamp: str) -> tuple[str, list[Any]]:
         """SQL conditions on the session `s` and on the column `timestamp`, and their values."""
@@ -54,10 +60,19 @@ class Scope:
             # The same as `session_list.in_project`.
             ("contains(coalesce(s.git_repo, s.cwd) || '/', ?)", self.project),
             (f"coalesce({timestamp}, s.started_at) >= ?", self.since and naive(self.since)),
+            (f"coalesce({timestamp}, s.started_at) < ?", self.until and naive(self.until)),
         ):
             if value is not None:
                 conditions.append(condition)
                 values.append(value)
+        if self.host is not None:
+            from navi.memory.hosts.this_machine import HERE
+
+            if self.host == HERE:
+                conditions.append("s.host IS NULL")
+            else:
+                conditions.append("lower(s.host) = lower(?)")
+                values.append(self.host)
         return " AND ".join(conditions), values
 
 
@@ -70,18 +85,20 @@ def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
         values,
     ).fetchall()
     tokens = {row["source"]: row for row in _token_sums(connection, scope, "s.source AS source")}
-    names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
+    count_names = ("sessions", "messages", "tool_calls", "copied_messages", "copied_tool_calls")
     by_source = {}
     for source, *counts, _, _ in rows:
         token_sums = tokens.get(source, {})
         by_source[source] = {
-            **dict(zip(names, counts, strict=True)),
+            **dict(zip(count_names, counts, strict=True)),
             **{name: token_sums.get(name, 0) for name in TOKENS},
         }
     firsts = [row[-2].replace(tzinfo=UTC) for row in rows if row[-2] is not None]
     lasts = [row[-1].replace(tzinfo=UTC) for row in rows if row[-1] is not None]
     return {
-        **{name: sum(each[name] for each in by_source.values()) for name in (*names, *TOKENS)},
+        **{
+            name: sum(each[name] for each in by_source.values()) for name in (*count_names, *TOKENS)
+        },
         "by_source": by_source,
         "first": min(firsts, default=None),
         "last": max(lasts, default=None),
@@ -90,18 +107,19 @@ def overview(connection: DuckDBPyConnection, scope: Scope) -> dict[str, Any]:
 
 def _own_counts(connection: DuckDBPyConnection) -> str:
     """SQL sums over sessions `s`: their own messages and tool calls, and the copies."""
-    copies = {
+    copy_counts = {
         column: f"coalesce((SELECT count(*) FROM {find_copies(connection, table)} k "
         "WHERE k.session_id = s.id), 0)"
         for column, table in (("message_count", "messages"), ("tool_count", "tool_calls"))
     }
     own = [
-        f"sum({column} - {copied})::BIGINT AS {name}"
-        for (column, copied), name in zip(copies.items(), ("messages", "tool_calls"), strict=True)
+        f"sum({column} - {copies})::BIGINT AS {name}"
+        for (column, copies), name in zip(
+            copy_counts.items(), ("messages", "tool_calls"), strict=True
+        )
     ]
-    return ", ".join(
-        [*own, *(f"sum({copied})::BIGINT AS copied_{column}" for column, copied in copies.items())]
-    )
+    copied = [f"sum({copies})::BIGINT AS copied_{column}" for column, copies in copy_counts.items()]
+    return ", ".join([*own, *copied])
 
 
 def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
@@ -116,7 +134,8 @@ def tools(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
     )
 
 
-def bash(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+def bash_commands(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
+    """How often each program and subcommand was run."""
     where, values = scope.where("c.timestamp")
     rows = as_dicts(
         connection.execute(
@@ -151,7 +170,7 @@ def commands(connection: DuckDBPyConnection, scope: Scope) -> list[CountedComman
 
 
 def _own_calls(connection: DuckDBPyConnection) -> str:
-    """Tool calls `c` with their sessions `s`, without copies."""
+    """SQL for tool calls `c` with their sessions `s`, without copies."""
     copies = find_copies(connection, "tool_calls")
     return (
         f"tool_calls c JOIN sessions s ON s.id = c.session_id ANTI JOIN {copies} k ON k.id = c.id"
@@ -172,7 +191,7 @@ def projects(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any]]:
-    """Messages and new sessions per hour, oldest first; hours without any are left out."""
+    """Messages and new sessions per hour and source, oldest first, without empty hours."""
     copies = find_copies(connection, "messages")
     message_filter, values = scope.where("m.timestamp")
     session_filter, more_values = scope.where("s.started_at")
@@ -192,7 +211,7 @@ def activity(connection: DuckDBPyConnection, scope: Scope) -> list[dict[str, Any
 
 
 def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> list[dict[str, Any]]:
-    """Tokens by project, model and a day, week or month, as `by` says; newest period first."""
+    """Tokens and their cost, grouped as `by` says: `project`, `model`, a period. Newest first."""
     period = next((PERIODS[each] for each in by if each in PERIODS), None)
     rows = _token_sums(
         connection,
@@ -201,7 +220,7 @@ def tokens(connection: DuckDBPyConnection, scope: Scope, by: Sequence[str]) -> l
         f"strftime(a.timestamp, '{period}') AS period" if period else "NULL::TEXT AS period",
         "a.model AS model",
     )
-    return _with_costs(rows, keeps_model="model" in by)
+    return _with_costs(rows, by_model="model" in by)
 
 
 def _token_sums(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[dict[str, Any]]:
@@ -209,21 +228,26 @@ def _token_sums(connection: DuckDBPyConnection, scope: Scope, *by: str) -> list[
     sums = ", ".join(f"sum(a.{name})::BIGINT AS {name}" for name in TOKENS)
     # Warm-ups are not sessions, but their tokens were paid for.
     where = where.replace(IS_SESSION, "true")
+    # Skips most answers outside the time before the expensive grouping; `where` is exact.
+    in_time, moments = "true", []
+    if scope.since is not None:
+        in_time = "coalesce(u.timestamp >= ?, true)"
+        moments = [naive(scope.since - LONGEST_ANSWER)]
     return as_dicts(
         connection.execute(
-            f"WITH {_ANSWERS} SELECT {', '.join(by)}, {sums} FROM answers a "
-            f"JOIN sessions s ON s.id = a.session_id WHERE {where} GROUP BY ALL",
-            values,
+            f"WITH {_ANSWERS.format(in_time=in_time)} SELECT {', '.join(by)}, {sums} "
+            f"FROM answers a JOIN sessions s ON s.id = a.session_id WHERE {where} GROUP BY ALL",
+            [*moments, *values],
         )
     )
 
 
-def _with_costs(rows: Iterable[dict[str, Any]], *, keeps_model: bool) -> list[dict[str, Any]]:
-    """Add up the rows, each with the price of its model."""
+def _with_costs(rows: Iterable[dict[str, Any]], *, by_model: bool) -> list[dict[str, Any]]:
+    """Add up each group's rows, and their cost at the prices of their models."""
     groups: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         model = row["model"]
-        key = (row["project"], row["period"], model if keeps_model else None)
+        key = (row["project"], row["period"], model if by_model else None)
         group = groups.setdefault(
             key,
             {

@@ -1,7 +1,8 @@
 """One simple command of a shell line, and the commands that it runs in turn.
 
-`sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a script
-that must be parsed in turn. `inner_commands` finds them; the tables say where they begin.
+`sudo rm x` runs `rm x`; `find . -exec grep y {} +` runs `grep y`; `bash -lc "a && b"` runs a
+script, which has to be parsed as well. `inner_commands` finds these inner commands; the tables
+describe the words before them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
-def names(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """A set of words, written as one string to stay readable."""
     return frozenset(text.split())
 
@@ -19,18 +20,18 @@ class Redirection(NamedTuple):
     operator: str
     """`>`, `>>`, `2>&`, `<`, `<<` … with the descriptor in front if one was written."""
     target: str | None
-    """None if it is decided only when the line runs."""
+    """None if it is known only at run time, or if there is none, as in `<<EOF`."""
 
 
 class ShellCommand(NamedTuple):
     words: tuple[str, ...]
     """As the command receives them; empty for a lone assignment or redirection."""
     dynamic: frozenset[int] = frozenset()
-    """Indexes of words decided only when the line runs; `words` has their source text."""
+    """Indexes of words known only at run time; `words` has them as they are written."""
     text: str = ""
-    """As written, without redirections; empty if it can't be cut out of the line."""
+    """The command as written, without redirections; empty if it can't be cut out of the line."""
     assignments: tuple[tuple[str, str | None], ...] = ()
-    """`A=b` before the command or alone; None for a value decided only when the line runs."""
+    """`A=b` before the command or alone; None for a value known only at run time."""
     redirections: tuple[Redirection, ...] = ()
     is_piped: bool = False
     parent: int = -1
@@ -44,19 +45,20 @@ class ShellCommand(NamedTuple):
         return self.words[0] if self.words and 0 not in self.dynamic else None
 
 
-class Inner(NamedTuple):
-    """What a command runs: its words from `start` to `stop`, or a script."""
+class InnerCommand(NamedTuple):
+    """A command inside another one: the outer one's words from `start` to `stop`, or `script`."""
 
     start: int = 0
     stop: int = 0
     script: str | None = None
     is_sure: bool = True
-    """False after an unknown option, whose value may have been taken for the command."""
+    """False after an unknown option: what looks like the command may be that option's value."""
 
 
-# Commands that run the command after them: their options with a value, their number of operands.
+# Commands that run another command: their options that take a value, and how many operands come
+# before the other command.
 PREFIXES: dict[str, tuple[frozenset[str], int]] = {
-    name: (names(options), operands)
+    name: (word_set(options), operands)
     for name, options, operands in [
         ("sudo", "-u -g -h -p -C -T -R -D -U -r -t --user --group --host --prompt --chdir", 0),
         ("doas", "-u -C", 0),
@@ -96,9 +98,10 @@ PREFIXES: dict[str, tuple[frozenset[str], int]] = {
         ("flock", "-w -E --wait --timeout --conflict-exit-code", 1),
     ]
 }  # fmt: skip
-# Options of such commands without a value. After others, it is unclear where the command begins.
+# Options without a value, of the commands in PREFIXES and of `uv run`. After any other option, it
+# is unclear where the inner command begins.
 FLAGS: dict[str, frozenset[str]] = {
-    name: names(flags)
+    name: word_set(flags)
     for name, flags in [
         ("env", "-i - -0 --ignore-environment"),
         ("nohup", ""),
@@ -117,7 +120,7 @@ FLAGS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 # Pairs of words that run the command after them, such as `uv run`: their options with a value.
 RUNNERS: dict[tuple[str, str], frozenset[str]] = {
-    (name, sub): names(options)
+    (name, sub): word_set(options)
     for name, sub, options in [
         ("uv", "run", "--with --with-editable --with-requirements --extra --group --only-group -p "
          "--python --env-file --directory --project --package --index --index-url --config-file"),
@@ -140,12 +143,12 @@ RUNNERS: dict[tuple[str, str], frozenset[str]] = {
         ("devbox", "run", "-c --config"),
     ]
 }  # fmt: skip
-SHELLS = names("sh bash zsh dash ksh mksh ash fish rbash")
+SHELLS = word_set("sh bash zsh dash ksh mksh ash fish rbash")
 FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 FD_RUNS = frozenset(("-x", "-X", "--exec", "--exec-batch"))
 
 
-def inner_commands(words: tuple[str, ...]) -> Iterator[Inner]:
+def inner_commands(words: tuple[str, ...]) -> Iterator[InnerCommand]:
     """The commands and scripts that a command with these words runs."""
     name = base_name(words[0])
     if name in PREFIXES:
@@ -157,9 +160,9 @@ def inner_commands(words: tuple[str, ...]) -> Iterator[Inner]:
     elif name == "nix-shell":
         yield from _option_script(words, ("--run", "--command"))
     elif name == "eval":
-        yield Inner(script=" ".join(words[1:]))
+        yield InnerCommand(script=" ".join(words[1:]))
     elif name == "trap" and len(words) > 2:
-        yield Inner(script=words[1])
+        yield InnerCommand(script=words[1])
     elif name == "find":
         yield from _commands_of_find(words)
     elif name in ("fd", "fdfind"):
@@ -181,7 +184,7 @@ def is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
-def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
+def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[InnerCommand]:
     valued, operands = PREFIXES[name]
     flags = FLAGS.get(name, frozenset())
     is_sure = True
@@ -193,7 +196,7 @@ def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
             break
         if name == "env" and (word.startswith("-S") or word.startswith("--split-string")):
             text = word.partition("=")[2] if word.startswith("--") else word[2:]
-            yield Inner(script=" ".join([text, *words[at + 1 :]]))
+            yield InnerCommand(script=" ".join([text, *words[at + 1 :]]))
             return
         if name == "command" and word in ("-v", "-V"):
             return
@@ -202,7 +205,7 @@ def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
             and word in ("-c", "--command", "--call")
             and at + 1 < len(words)
         ):
-            yield Inner(script=words[at + 1])
+            yield InnerCommand(script=words[at + 1])
             return
         if (word.startswith("-") and word != "-") or (name == "env" and word == "-"):
             is_sure &= word in flags or word[:2] in valued or word.partition("=")[0] in valued
@@ -217,13 +220,13 @@ def _after_prefix(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
     if at >= len(words):
         return
     if name in ("watch", "parallel") or (name == "flock" and words[at] == "-c"):
-        # They join their words and pass them to a shell.
-        yield Inner(script=" ".join(words[at:]))
+        # These join their words and pass them to a shell.
+        yield InnerCommand(script=" ".join(words[at:]))
     else:
-        yield Inner(at, len(words), is_sure=is_sure)
+        yield InnerCommand(at, len(words), is_sure=is_sure)
 
 
-def _shell_script(words: tuple[str, ...]) -> Iterator[Inner]:
+def _shell_script(words: tuple[str, ...]) -> Iterator[InnerCommand]:
     wants_script = False
     at = 1
     while at < len(words) and words[at][:1] in ("-", "+") and len(words[at]) > 1:
@@ -238,21 +241,21 @@ def _shell_script(words: tuple[str, ...]) -> Iterator[Inner]:
             wants_script |= "c" in word
             at += word[-1] in "oO"
     if wants_script and at < len(words):
-        yield Inner(script=words[at])
+        yield InnerCommand(script=words[at])
 
 
-def _option_script(words: tuple[str, ...], options: tuple[str, ...]) -> Iterator[Inner]:
+def _option_script(words: tuple[str, ...], options: tuple[str, ...]) -> Iterator[InnerCommand]:
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in options and equals:
-            yield Inner(script=value)
+            yield InnerCommand(script=value)
         elif name in options and at + 1 < len(words):
-            yield Inner(script=words[at + 1])
+            yield InnerCommand(script=words[at + 1])
         elif not name.startswith("--") and name.startswith("-c") and "-c" in options:
-            yield Inner(script=word[2:])
+            yield InnerCommand(script=word[2:])
 
 
-def _commands_of_find(words: tuple[str, ...]) -> Iterator[Inner]:
+def _commands_of_find(words: tuple[str, ...]) -> Iterator[InnerCommand]:
     at = 1
     while at < len(words):
         if words[at] in FIND_RUNS:
@@ -262,19 +265,19 @@ def _commands_of_find(words: tuple[str, ...]) -> Iterator[Inner]:
                     break
                 stop += 1
             if stop > at + 1:
-                yield Inner(at + 1, stop)
+                yield InnerCommand(at + 1, stop)
             at = stop
         at += 1
 
 
-def _rest_after(words: tuple[str, ...], options: frozenset[str]) -> Iterator[Inner]:
+def _rest_after(words: tuple[str, ...], options: frozenset[str]) -> Iterator[InnerCommand]:
     for at, word in enumerate(words):
         if word in options and at + 1 < len(words):
-            yield Inner(at + 1, len(words))
+            yield InnerCommand(at + 1, len(words))
             return
 
 
-def _git_command(words: tuple[str, ...]) -> Iterator[Inner]:
+def _git_command(words: tuple[str, ...]) -> Iterator[InnerCommand]:
     if "bisect" in words and "run" in words:
         yield from _rest_after(words, frozenset(("run",)))
     elif "foreach" in words and "submodule" in words:
@@ -282,12 +285,12 @@ def _git_command(words: tuple[str, ...]) -> Iterator[Inner]:
         while start < len(words) and words[start].startswith("-"):
             start += 1
         if start < len(words):
-            yield Inner(script=" ".join(words[start:]))
+            yield InnerCommand(script=" ".join(words[start:]))
     elif "rebase" in words:
         yield from _option_script(words, ("-x", "--exec"))
 
 
-def _container_command(words: tuple[str, ...]) -> Iterator[Inner]:
+def _container_command(words: tuple[str, ...]) -> Iterator[InnerCommand]:
     if "exec" not in words[1:]:
         return
     if "--" in words:
@@ -298,10 +301,10 @@ def _container_command(words: tuple[str, ...]) -> Iterator[Inner]:
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in valued else 1
     if at + 1 < len(words):
-        yield Inner(at + 1, len(words))
+        yield InnerCommand(at + 1, len(words))
 
 
-def _after_runner(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
+def _after_runner(name: str, words: tuple[str, ...]) -> Iterator[InnerCommand]:
     valued = RUNNERS.get((name, words[1]))
     if valued is None:
         return
@@ -317,4 +320,4 @@ def _after_runner(name: str, words: tuple[str, ...]) -> Iterator[Inner]:
         is_sure &= words[at] in flags or words[at].partition("=")[0] in valued
         at += 2 if words[at] in valued else 1
     if at < len(words):
-        yield Inner(at, len(words), is_sure=is_sure)
+        yield InnerCommand(at, len(words), is_sure=is_sure)

@@ -1,8 +1,8 @@
 """What a shell line runs: a summary of its first command, and every command anywhere in it.
 
-The index reads hundreds of thousands of lines, most of them simple: one pattern here splits those,
-and only the rest goes through the bash grammar (shell_tree.py). Lines that the grammar can't read
-are cut wherever a command could start, and marked as not understood.
+The index reads hundreds of thousands of lines. Most are simple and are split by the patterns in
+this file; only the rest go through the bash grammar (shell_tree.py). Lines that the grammar can't
+read are cut wherever a command could start, and marked as not understood.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cached_property, lru_cache
 from navi.permissions.shell.shell_command import (
     PREFIXES,
     SHELLS,
-    Inner,
+    InnerCommand,
     Redirection,
     ShellCommand,
     base_name,
     inner_commands,
     is_assignment,
-    names,
+    word_set,
 )
 
 __all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
@@ -28,11 +28,12 @@ __all__ = ["ShellCommand", "ShellLine", "read_command", "subcommand"]
 LONGEST_CACHED = 1_000
 CACHED_LINES = 16_384
 # No honest command nests `bash -c "bash -c …"` deeper than this.
-DEEPEST_SCRIPT = 6
+MAX_SCRIPT_DEPTH = 6
+MAX_WRAPPERS = 20
 
 # For each tool, the options before the subcommand that take a value.
 SUBCOMMAND_TOOLS: dict[str, frozenset[str]] = {
-    name: names(options)
+    name: word_set(options)
     for name, options in [
         ("git", "-C -c --git-dir --work-tree --namespace --config-env --attr-source"),
         ("kubectl", "-n --namespace --context --cluster --user --kubeconfig -s --server --token "
@@ -64,14 +65,14 @@ _HEAD_WORDS = re.compile(rf"({_REDIRECTION})|{_WORD}")
 _QUOTES = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 # Characters that bash reads differently from people and grammars.
 _ODD = re.compile(r"[^\S \t\n]|[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060\ufeff]")
-_KEYWORDS = names(
+_KEYWORDS = word_set(
     "if then else elif fi for while until do done case esac select function time coproc in"
 )
 # The grammar has special nodes for these commands.
-_DECLARATIONS = names("export declare local readonly typeset unset unsetenv")
+_DECLARATIONS = word_set("export declare local readonly typeset unset unsetenv")
 _GLOBS = re.compile(r"[*?~]")
 _SPLIT_REDIRECTION = re.compile(r"([0-9&]?(?:>&|>>?|<))[ \t]*(.+)")
-_NONE: frozenset[int] = frozenset()
+_NO_INDEXES: frozenset[int] = frozenset()
 
 
 class ShellLine:
@@ -98,12 +99,12 @@ class ShellLine:
 
     @cached_property
     def commands(self) -> tuple[ShellCommand, ...]:
-        """Every simple command that may run, each wrapper followed by what it runs."""
+        """Every simple command that may run, each wrapper followed by the commands it runs."""
         if self._parts is None:
             self._parts, _, self._is_understood = _read_whole(self.text)
         commands: list[ShellCommand] = []
         for command in self._parts:
-            _append(command, commands, self._depth, 0)
+            _append_with_inner(command, commands, self._depth, 0)
         return tuple(commands)
 
     @property
@@ -118,7 +119,7 @@ class ShellLine:
 
 
 def read_command(text: str) -> ShellLine:
-    """Parse what the shell would run for `text`; never fails."""
+    """Parse a shell line; never fails."""
     return _read_cached(text) if len(text) <= LONGEST_CACHED else _read(text, 0)
 
 
@@ -135,7 +136,7 @@ def _read(text: str, depth: int) -> ShellLine:
         is_compound = True
     if words is not None:
         # The summary needs only the first command and whether more follow.
-        return ShellLine(text, _summary(words, _NONE, is_compound, depth), depth=depth)
+        return ShellLine(text, _summary(words, _NO_INDEXES, is_compound, depth), depth=depth)
     commands, is_compound, is_understood = _read_whole(text)
     first = next((command for command in commands if command.words), ShellCommand(()))
     summary = _summary(first.words, first.dynamic, is_compound, depth)
@@ -143,7 +144,7 @@ def _read(text: str, depth: int) -> ShellLine:
 
 
 def _plain_words(text: str) -> tuple[str, ...] | None:
-    """The words of a line that has only plain words; None if it may have more."""
+    """The words of a line of plain words; None for any other line."""
     if _PLAIN.fullmatch(text) is None:
         return None
     words = tuple(_WORDS.findall(text))
@@ -154,7 +155,7 @@ def _plain_words(text: str) -> tuple[str, ...] | None:
 
 
 def _plain_parts(text: str) -> list[ShellCommand] | None:
-    """The commands of a line of plain commands joined by `&&`, `|`, `;` and the like."""
+    """The commands of a line of plain commands joined by `&&`, `|`, `;` …; None for any other."""
     if _JOINED_PARTS.fullmatch(text) is None:
         return None
     commands: list[ShellCommand] = []
@@ -195,7 +196,7 @@ def _plain_parts(text: str) -> list[ShellCommand] | None:
 
 
 def _head_words(text: str) -> tuple[str, ...] | None:
-    """The words before the first `|`, `&&`, `;` or line end, if they are plain and more follows."""
+    """Words before the first `|`, `&&`, `;` or line end; None if not plain or nothing follows."""
     head = _HEAD.match(text)
     if head is None or _JOINED.match(text, head.end()) is None:
         return None
@@ -219,15 +220,15 @@ def _runs_others(word: str) -> bool:
     return name in PREFIXES or name in SHELLS or name in _RUN_OTHERS
 
 
-_RUN_OTHERS = names(
+_RUN_OTHERS = word_set(
     "su script nix-shell eval trap find fd fdfind git docker podman kubectl oc uv poetry pdm "
     "pipenv hatch rye pixi bundle npm pnpm yarn bun direnv conda mise devbox"
 )
 # Wrappers that the summary leaves out: `sudo x` is summarised as `x`.
 _SUMMARY_WRAPPERS = (
     SHELLS
-    | names("eval su")
-    | (frozenset(PREFIXES) - names("xargs parallel watch npx bunx uvx strace ltrace"))
+    | word_set("eval su")
+    | (frozenset(PREFIXES) - word_set("xargs parallel watch npx bunx uvx strace ltrace"))
 )
 
 
@@ -242,33 +243,38 @@ def _summary(
         if inner is None:
             break
         if inner.script is not None:
-            line = _read(inner.script, depth + 1) if depth < DEEPEST_SCRIPT else None
+            line = _read(inner.script, depth + 1) if depth < MAX_SCRIPT_DEPTH else None
             if line is None or line.base is None:
                 break
             return line.base, line.sub, is_compound or line.is_compound
         words = words[inner.start : inner.stop]
-        dynamic = frozenset(at - inner.start for at in dynamic)
+        dynamic = frozenset(index - inner.start for index in dynamic)
     return base_name(words[0]) or words[0], subcommand(words, dynamic), is_compound
 
 
 def subcommand(words: tuple[str, ...], dynamic: frozenset[int] = frozenset()) -> str | None:
-    """The subcommand of a tool that has them; None if there is none."""
+    """The subcommand of a tool that has them; None if the words contain none."""
     valued = SUBCOMMAND_TOOLS.get(base_name(words[0]))
     if valued is None:
         return None
-    at = 1
-    while at < len(words) and words[at][:1] in ("-", "+"):
-        at += 2 if words[at] in valued else 1
-    return words[at] if at < len(words) and at not in dynamic and words[at] else None
+    index = 1
+    while index < len(words) and words[index][:1] in ("-", "+"):
+        index += 2 if words[index] in valued else 1
+    if index >= len(words) or index in dynamic:
+        return None
+    return words[index] or None
 
 
-def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wrappers: int) -> None:
+def _append_with_inner(
+    command: ShellCommand, commands: list[ShellCommand], depth: int, wrappers: int
+) -> None:
+    """Add the command, followed by everything that it runs."""
     index = len(commands)
     commands.append(command)
     if not command.words or 0 in command.dynamic or not _runs_others(command.words[0]):
         return
     for inner in inner_commands(command.words):
-        if wrappers > 20:
+        if wrappers > MAX_WRAPPERS:
             commands.append(command._replace(words=(), text="", parent=index, is_unknown=True))
         elif inner.script is not None:
             _append_script(command, inner, commands, depth, index)
@@ -283,15 +289,15 @@ def _append(command: ShellCommand, commands: list[ShellCommand], depth: int, wra
                 parent=index,
                 is_unknown=command.is_unknown or not inner.is_sure,
             )
-            _append(part, commands, depth, wrappers + 1)
+            _append_with_inner(part, commands, depth, wrappers + 1)
 
 
 def _append_script(
-    command: ShellCommand, inner: Inner, commands: list[ShellCommand], depth: int, index: int
+    command: ShellCommand, inner: InnerCommand, commands: list[ShellCommand], depth: int, index: int
 ) -> None:
-    """Add the commands of a script passed as a word; they are unknown if any word is dynamic."""
-    is_unknown = command.is_unknown or bool(command.dynamic) or depth >= DEEPEST_SCRIPT
-    if depth < DEEPEST_SCRIPT and inner.script is not None:
+    """Add the commands of a script that is one of `command`'s words, as unknown if in doubt."""
+    is_unknown = command.is_unknown or bool(command.dynamic) or depth >= MAX_SCRIPT_DEPTH
+    if depth < MAX_SCRIPT_DEPTH and inner.script is not None:
         line = _read(inner.script, depth + 1)
         is_unknown = is_unknown or not line.is_understood
         start = len(commands)
@@ -305,7 +311,7 @@ def _append_script(
 
 
 def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
-    """The commands of any text, whether it is compound, and whether they are complete."""
+    """The commands of any text, whether it is compound, and whether it is understood."""
     plain = _plain_words(text)
     if plain is not None:
         return [ShellCommand(plain, text=text.strip())], False, True
@@ -324,14 +330,15 @@ def _read_whole(text: str) -> tuple[list[ShellCommand], bool, bool]:
 
 # Everything after which bash may start a command, even inside quotes: cutting too often is safer.
 _CUTS = re.compile(r"[;&|\n(){}`]+")
-# After this many cuts, ignore the rest of an unreadable line; it is not understood anyway.
-_MOST_CUTS = 1_000
+# Ignore the rest of an unreadable line; it is not understood anyway.
+_MAX_CUTS = 1_000
+_MAX_CUT_CHARACTERS = 100_000
 
 
 def _cut_commands(text: str) -> list[ShellCommand]:
     """Guess the commands of a line that the grammar can't read."""
     commands: list[ShellCommand] = []
-    for piece in _CUTS.split(text[:100_000], maxsplit=_MOST_CUTS)[:_MOST_CUTS]:
+    for piece in _CUTS.split(text[:_MAX_CUT_CHARACTERS], maxsplit=_MAX_CUTS)[:_MAX_CUTS]:
         words = [word.strip("\"'") for word in piece.replace("$", " ").split()]
         while words and (words[0] in _KEYWORDS or words[0] in ("", "!") or is_assignment(words[0])):
             words.pop(0)

@@ -6,32 +6,32 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from navi.permissions.shell.shell_command import Redirection, ShellCommand, names
+from navi.permissions.shell.shell_command import Redirection, ShellCommand, word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 # Longer lines are data rather than commands, and not worth parsing.
 LONGEST_TREE = 100_000
-# Nobody writes more here-documents and expansions, and many take the grammar more than linear time.
+# Real lines have fewer here-documents and expansions. Parsing many takes more than linear time.
 MOST_OPENINGS = 500
 # A character that has no special meaning to bash.
 STAND_IN = "%"
 
 # Nodes that make a line more than one plain command.
-COMPOUNDS = names(
+COMPOUNDS = word_set(
     "list pipeline subshell compound_statement for_statement c_style_for_statement while_statement "
     "if_statement case_statement function_definition command_substitution "
     "process_substitution"
 )
-WORDS = names(
+WORDS = word_set(
     "word number string raw_string ansi_c_string concatenation simple_expansion expansion "
     "command_substitution process_substitution arithmetic_expansion brace_expression regex "
     "translated_string extglob_pattern"
 )
 REDIRECTS = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
-# What a here-document's node may contain besides further commands.
-HEREDOC_PARTS = names(
+# What a here-document's node may contain, including the commands that follow on its first line.
+HEREDOC_PARTS = word_set(
     "<< <<- heredoc_start heredoc_body heredoc_end file_descriptor file_redirect pipeline && || | "
     "|& command redirected_statement list herestring_redirect ;"
 )
@@ -45,7 +45,7 @@ class TreeReading(NamedTuple):
 
 
 def read_tree(text: str) -> TreeReading | None:
-    """The commands in the order they are written; None if the grammar can't parse the text."""
+    """The commands in order; None if the text is too long or the grammar can't parse it."""
     if len(text) > LONGEST_TREE or text.count("<<") + text.count("${") > MOST_OPENINGS:
         return None
     # The grammar's scanner may crash on letters outside Latin-1. A stand-in for each keeps all
@@ -65,7 +65,7 @@ def _parser() -> Parser:
 
 
 class _Walk:
-    """One pass over a tree, with an explicit stack because long lists are deep trees."""
+    """Walks a tree once, with an explicit stack because long lists are deep trees."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -126,12 +126,12 @@ class _Walk:
     def _check_gaps(self, node: Node, children: list[Node]) -> None:
         """Detect text that the grammar drops, joins or splits where bash does not.
 
-        There is only white space between the parts of a node, at least some between a command's
-        words, and none within a word.
+        Between the parts of a node there must be nothing but white space. Between the words of a
+        command there must be white space; within a word there must be none.
         """
         kind = node.type
-        is_whole = kind == "program"
-        at = 0 if is_whole else node.start_byte
+        is_root = kind == "program"
+        at = 0 if is_root else node.start_byte
         for index, child in enumerate(children):
             gap = self.source[at : child.start_byte].replace("\\\n", "")
             is_cut = (
@@ -143,7 +143,7 @@ class _Walk:
             if is_cut or gap.strip(" \t\n") or (gap and kind == "concatenation"):
                 self.is_understood = False
             at = child.end_byte
-        rest = self.source[at : len(self.source) if is_whole else node.end_byte]
+        rest = self.source[at : len(self.source) if is_root else node.end_byte]
         if rest.replace("\\\n", "").strip(" \t\n"):
             self.is_understood = False
 
@@ -241,7 +241,7 @@ class _Walk:
                 if is_dynamic:
                     break
             else:
-                # More than one target: in `> a b`, the redirection swallowed an argument.
+                # More than one target: in `> a b`, `b` is an argument, not a target.
                 self.is_understood = False
         return Redirection(operator, target)
 
@@ -267,7 +267,8 @@ class _Walk:
             if _BLANK.search(_ESCAPED.sub("", text)):
                 # bash would end the word here.
                 self.is_understood = False
-            return _ESCAPED.sub(_unescaped, text) if "\\" in text else text, _is_dynamic_word(text)
+            value = _ESCAPED.sub(_unescaped, text) if "\\" in text else text
+            return value, _has_brace_expansion(text)
         if kind == "raw_string":
             return text[1:-1], False
         if kind == "string":
@@ -303,8 +304,8 @@ def _unescaped(match: re.Match[str]) -> str:
     return "" if match[1] == "\n" else match[1]
 
 
-def _is_dynamic_word(text: str) -> bool:
-    """Whether brace expansion multiplies an unquoted word: `{rm,-rf,x}` is three words."""
+def _has_brace_expansion(text: str) -> bool:
+    """Whether bash makes several words of this unquoted one: `{rm,-rf,x}` is three."""
     return "{" in text and text != "{}" and ("," in text or ".." in text)
 
 

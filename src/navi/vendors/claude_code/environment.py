@@ -1,4 +1,4 @@
-"""The variables that Claude Code needs; `*` matches anything."""
+"""The environment variables that Claude Code needs; `*` matches anything."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CLOUDS = {
     "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_*", "GCLOUD_PROJECT", "CLOUD_ML_REGION", "VERTEX_REGION_*"),
     "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_*",),
 }
-"""The variables of each cloud that can run its models, by the variable that selects the cloud."""
+"""The variables of each cloud that can run Claude, by the variable that selects the cloud."""
 
 
 def variables(environment: Mapping[str, str]) -> Sequence[str]:
-    """The variables it needs, including those of the selected cloud but of no other."""
+    """The variables that Claude Code needs, including those of the selected clouds."""
     clouds = [names for switch, names in CLOUDS.items() if environment.get(switch)]
     return [*VARIABLES, *(name for names in clouds for name in names)]

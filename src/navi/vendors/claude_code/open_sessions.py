@@ -1,14 +1,13 @@
-"""Which of Claude Code's sessions are open, in which processes, and what they are doing."""
+"""Claude Code's open sessions, with their processes and states."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from navi.base.process_start import process_start
+from navi.base.platform import OTHERS_RECORD_SAME_START, process_start
 from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.claude_code.home import ClaudeCodeHome
 
@@ -23,7 +22,7 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A running process of Claude Code, according to its own record."""
+    """A session in a running process of Claude Code, according to Claude Code's own record."""
 
     pid: int
     agent_session_id: str
@@ -36,7 +35,7 @@ def session_in_process(home: ClaudeCodeHome, pid: int) -> OpenSession | None:
 
 
 def holder_of(home: ClaudeCodeHome, agent_session_id: str) -> OpenSession | None:
-    """The process that has this session open."""
+    """The session, as recorded by the process that has it open; None if it is not open."""
     for path in sorted(home.sessions.glob("*.json")):
         session = _open_session(path)
         if session is not None and session.agent_session_id == agent_session_id:
@@ -45,7 +44,7 @@ def holder_of(home: ClaudeCodeHome, agent_session_id: str) -> OpenSession | None
 
 
 def _open_session(path: Path) -> OpenSession | None:
-    """None if the process was killed or the record can't be read."""
+    """The session in a record; None if its process has ended or the record can't be read."""
     try:
         record: Any = json.loads(path.read_text())
         pid = int(record["pid"])
@@ -59,6 +58,6 @@ def _open_session(path: Path) -> OpenSession | None:
 
 def _is_alive(pid: int, recorded_start: object) -> bool:
     start = process_start(pid)
-    # The id may belong to another process by now. Claude Code records the start in Linux's format.
-    is_same = recorded_start is None or sys.platform != "linux" or str(recorded_start) == start
-    return bool(start) and is_same
+    # The id may belong to another process by now.
+    is_recorded = OTHERS_RECORD_SAME_START and recorded_start is not None
+    return bool(start) and (not is_recorded or str(recorded_start) == start)

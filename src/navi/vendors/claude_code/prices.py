@@ -1,4 +1,4 @@
-"""What Anthropic's models cost: https://platform.claude.com/docs/en/about-claude/pricing"""
+"""The prices of Anthropic's models: https://platform.claude.com/docs/en/about-claude/pricing"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The lines of Claude Code's transcripts and its output, with the fields that Navi reads.
 
-`Line` has what the index needs. `LiveLine` adds what a turn's events need, above all the results of
-tools: decoding those would take most of the index's time.
+`Line` has what the index needs, with the outputs of tools undecoded. `LiveLine` adds what a turn's
+events need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IGNORED = frozenset(
         "worktree-state",
     )
 )
-"""Kinds of lines without content: Claude Code's own notes, and copies."""
+"""Kinds of lines to skip: Claude Code's own notes, and copies of other content."""
 TYPE_FIRST = b'{"type":"'
 LONGEST_TYPE = 60
 IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNORED)
@@ -31,9 +31,9 @@ IGNORED_AT_START = frozenset(TYPE_FIRST + kind.encode() + b'"' for kind in IGNOR
 ATTACHMENT = b'"attachment":{"type":"'
 QUEUED = ATTACHMENT + b'queued_command"'
 ATTACHMENT_WITHIN = 160
-"""An attachment is marked within this many bytes of its line's start, where no message can be."""
+"""How far into a line to look for `ATTACHMENT`: no message's text begins that early."""
 SYNTHETIC = "<synthetic>"
-"""The model of messages that Claude Code wrote itself."""
+"""The `model` of messages that Claude Code, not a model, has written."""
 
 Tokens = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -52,6 +52,14 @@ class Block(msgspec.Struct, gc=False):
     thinking: str | None = None
     name: str | None = None
     input: msgspec.Raw = msgspec.Raw(b"")
+    # Of a tool's result.
+    tool_use_id: msgspec.Raw = msgspec.Raw(b"")
+    content: msgspec.Raw = msgspec.Raw(b"")
+    is_error: msgspec.Raw = msgspec.Raw(b"")
+
+
+class ResultPart(msgspec.Struct, gc=False):
+    text: str | None = None
 
 
 Content = str | list[Block | str] | None
@@ -95,16 +103,16 @@ class Line(msgspec.Struct, gc=False):
     content: Content = None
     uuid: str | None = None
     forkedFrom: Fork | None = None
-    # As in the first description of the format.
+    isApiErrorMessage: bool | None = None
+    # Only in the earliest description of the format.
     inputTokens: Tokens | None = None
     outputTokens: Tokens | None = None
 
 
 class LiveBlock(Block, gc=False):
     input: Any = None
-    tool_use_id: str | None = None
+    tool_use_id: str | None = None  # type: ignore[assignment]
     content: Any = None
-    """A tool's result."""
     is_error: Any = None
 
 
@@ -127,6 +135,9 @@ class PartialMessage(msgspec.Struct, gc=False):
 class RateLimit(msgspec.Struct, gc=False):
     status: Any = None
     resetsAt: Any = None
+    rateLimitType: Any = None
+    utilization: Any = None
+    unifiedWindows: Any = None
 
 
 class Denial(msgspec.Struct, gc=False):
@@ -137,7 +148,8 @@ class Denial(msgspec.Struct, gc=False):
 
 class LiveLine(Line, gc=False):
     message: LiveMessage | None = None
-    # Sub-agents' lines have one of these.
+    subtype: Any = None
+    # Sub-agents' lines have one of these two.
     isSidechain: Any = None
     parent_tool_use_id: Any = None
     toolDenialKind: Any = None
@@ -146,13 +158,16 @@ class LiveLine(Line, gc=False):
     apiErrorStatus: Any = None
     quotaLimits: RateLimit | None = None
     # Only in the output.
-    subtype: Any = None
     session_id: str | None = None
     status: Any = None
     state: Any = None
+    task_id: str | None = None
     event: PartialMessage | None = None
     rate_limit_info: RateLimit | None = None
     is_error: Any = None
+    stop_reason: Any = None
+    terminal_reason: Any = None
+    """Why the turn ended; missing in older versions."""
     api_error_status: Any = None
     result: Any = None
     errors: Any = None
@@ -164,16 +179,20 @@ class ShellInput(msgspec.Struct, gc=False):
     command: str | None = None
 
 
-DOUBTFUL = frozenset(
+EXPENDABLE = frozenset(
     (
         *("timestamp", "cwd", "gitBranch", "isMeta", "isCompactSummary", "usage", "origin"),
         *("uuid", "id", "forkedFrom", "inputTokens", "outputTokens"),
+        "isApiErrorMessage",
     )
 )
+"""Fields to drop from a line that can't be decoded with them."""
 SHELL_TOOLS = frozenset(("Bash",))
-lines = msgspec.json.Decoder(Line)
-live_lines = msgspec.json.Decoder(LiveLine)
-_shell_input = msgspec.json.Decoder(ShellInput)
+line_decoder = msgspec.json.Decoder(Line)
+live_line_decoder = msgspec.json.Decoder(LiveLine)
+_shell_input_decoder = msgspec.json.Decoder(ShellInput)
+_id_decoder = msgspec.json.Decoder(str)
+_output_decoder = msgspec.json.Decoder(str | list[ResultPart | str])
 
 
 def is_ignored(text: bytes) -> bool:
@@ -184,23 +203,23 @@ def is_ignored(text: bytes) -> bool:
     return at >= 0 and not text.startswith(QUEUED, at)
 
 
-def decoded(text: bytes) -> Line | None:
+def decode_line(text: bytes) -> Line | None:
     try:
-        return lines.decode(text)
+        return line_decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return decode_damaged(text, lines, DOUBTFUL)
+        return decode_damaged(text, line_decoder, EXPENDABLE)
 
 
-def live_line(text: bytes) -> LiveLine | None:
-    """None if it is not a record: Claude Code prints warnings as well."""
+def decode_live_line(text: bytes) -> LiveLine | None:
+    """None if the text is not a record: Claude Code prints warnings as well."""
     try:
-        return live_lines.decode(text)
+        return live_line_decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return decode_damaged(text, live_lines, DOUBTFUL)
+        return decode_damaged(text, live_line_decoder, EXPENDABLE)
 
 
 def tool_input(block: Block) -> tuple[str | None, str | None]:
-    """A tool's input as JSON, and the shell command in it."""
+    """A tool's input as JSON, and the shell command in it, if any."""
     if not block.input:
         return None, None
     text = str(block.input, "utf-8", "replace")
@@ -209,13 +228,41 @@ def tool_input(block: Block) -> tuple[str | None, str | None]:
     if block.name not in SHELL_TOOLS:
         return text, None
     try:
-        return text, _shell_input.decode(text).command
+        return text, _shell_input_decoder.decode(text).command
     except (msgspec.DecodeError, RecursionError):
         return text, None
 
 
+def answered_call(block: Block) -> str | None:
+    """The id of the call whose result this block holds; None for any other block."""
+    if not block.tool_use_id:
+        return None
+    try:
+        return _id_decoder.decode(block.tool_use_id)
+    except msgspec.DecodeError:
+        return None
+
+
+def output_text(block: Block) -> str:
+    """The text of a tool's result; empty if it has none, such as a picture."""
+    if not block.content:
+        return ""
+    try:
+        output = _output_decoder.decode(block.content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = replace_lone_surrogates(str(block.content, "utf-8", "replace"))
+        try:
+            output = _output_decoder.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            return ""
+    if isinstance(output, str):
+        return output
+    texts = [part if isinstance(part, str) else part.text for part in output]
+    return "\n".join(text for text in texts if text)
+
+
 def collect(content: Content, texts: list[str], thoughts: list[str]) -> bool:
-    """Add the content's new texts and thoughts to the lists. False if there are none."""
+    """Add texts and thoughts that are not in the lists yet. Returns False if there are none."""
     before = len(texts) + len(thoughts)
     if isinstance(content, str):
         if content and content not in texts:

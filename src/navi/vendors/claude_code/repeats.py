@@ -2,9 +2,9 @@
 
 When a session is resumed, some versions write its whole history again, with new uuids but the same
 times, `message.id`s and tool ids; others write single lines twice. Lines are written in order of
-time, so only a line that is not newer than all before it can be a copy. If it has the newest time,
-it is compared with the other lines of that time; if it is older, with the whole file up to it,
-which is then read again. So neither memory nor the mark has to hold all earlier lines.
+time, so only a line that is not newer than all before it can be a repeat. If it has the newest
+time, it is compared with the other lines of that time; if it is older, with the whole file up to
+it, which is then read again. So neither memory nor the mark has to hold all earlier lines.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from navi.vendors.claude_code.records import (
     Block,
     Content,
     Line,
-    decoded,
+    decode_line,
     is_ignored,
     texts_of,
 )
 
 
 class Repeats:
-    """What to remember of one file's lines to recognise repeats."""
+    """Remembers as much of one file's lines as it takes to recognise repeats."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._latest: list[Line] | None = []
-        """Lines with the newest time, without keys so far; None if they are before the mark."""
+        """The lines with the newest time whose keys are not in `_latest_keys` yet. None after a
+        start at a mark, because such lines may be before it."""
         self._latest_keys: set[int] = set()
-        """Keys of the other lines with that time."""
+        """Keys of the other lines with the newest time."""
         self._keys: set[int] | None = None
         """Keys of all earlier lines; None until they are needed."""
 
     def start_at_mark(self) -> None:
-        """Start at a mark instead of at the beginning."""
+        """Start at a mark: the lines before it have not been read."""
         self._latest = None
 
     def add_newest(self, line: Line) -> None:
@@ -48,7 +49,7 @@ class Repeats:
             self._keys.update(_keys_of(line))
 
     def add(self, line: Line, newest_at: datetime | None) -> None:
-        """Add any other line."""
+        """Add a line that is not newer than all before it."""
         if self._latest is not None and line.timestamp == newest_at:
             self._latest.append(line)
         if self._keys is not None:
@@ -61,19 +62,19 @@ class Repeats:
             return False
         if line.timestamp is not None and line.timestamp == newest_at:
             if self._latest is None:
-                self._read(offset, newest_at)
+                self._read_earlier_lines(offset, newest_at)
             earlier = self._latest_keys
             earlier.update(key for other in self._latest or () for key in _keys_of(other))
             self._latest = []
         else:
             if self._keys is None:
-                self._read(offset, newest_at)
+                self._read_earlier_lines(offset, newest_at)
             earlier = self._keys or set()
         is_repeat = (all if _is_answer(line) else any)(key in earlier for key in keys)
         self.add(line, newest_at)
         return is_repeat
 
-    def _read(self, end: int, newest_at: datetime | None) -> None:
+    def _read_earlier_lines(self, end: int, newest_at: datetime | None) -> None:
         self._keys, self._latest, self._latest_keys = set(), [], set()
         offset = 0
         with open(self._path, "rb") as file:
@@ -81,7 +82,7 @@ class Repeats:
                 offset += len(text)
                 if offset > end:
                     break
-                if is_ignored(text) or (line := decoded(text)) is None:
+                if is_ignored(text) or (line := decode_line(text)) is None:
                     continue
                 keys = _keys_of(line)
                 self._keys.update(keys)
@@ -90,7 +91,7 @@ class Repeats:
 
 
 def call_key(block: Block) -> int:
-    """A key that is the same in every process, because it is stored in marks."""
+    """Identifies a tool call. The same in every process, because it is stored in marks."""
     if block.id is None:
         return crc32(block.input)
     return crc32(f"{block.id} {len(block.input)}".encode("utf-8", "replace"))
@@ -104,8 +105,8 @@ def _is_answer(line: Line) -> bool:
 def _keys_of(line: Line) -> list[int]:
     """The keys that identify a line.
 
-    An answer has a key for each block, and is a repeat if all its keys are known. Any other line is
-    a repeat if one of its keys is known.
+    An answer has a key for each block, and is a repeat if all its keys have occurred before. Any
+    other line is a repeat if one of its keys has.
     """
     message = line.message
     if line.type == "system":

@@ -1,4 +1,4 @@
-"""What Navi writes into Claude Code's settings.json and .claude.json.
+"""Navi's entries in Claude Code's settings.json and .claude.json.
 
 `navi setup` adds hooks and an MCP server; `recall stats bash --apply` adds permission rules.
 """
@@ -13,7 +13,7 @@ from navi.permissions.bash_rule import covers
 from navi.vendors import json_edit
 from navi.vendors.agent_settings import AgentSettings, McpServer
 from navi.vendors.claude_code.home import ClaudeCodeHome, state_file
-from navi.vendors.claude_code.hooks import ClaudeCodeHooks
+from navi.vendors.claude_code.hooks import TIMEOUT_SECONDS, ClaudeCodeHooks
 from navi.vendors.claude_code.vendor import ClaudeCode
 from navi.vendors.json_edit import Json
 from navi.vendors.settings_file import Change, plan_edit, plan_undo, read_as, read_receipts
@@ -24,7 +24,12 @@ class ClaudeCodeSettings(AgentSettings):
     driver = ClaudeCode.name
     program = ClaudeCode.command
     hook_events = ClaudeCodeHooks.events
-    next_step = "new Claude Code sessions will show up in `sm status`"
+    hooks_since = ClaudeCodeHooks.since
+    hook_timeouts = TIMEOUT_SECONDS
+    next_step = (
+        "new Claude Code sessions will show up in `sm status`; start one and try, for example:\n"
+        "  Wake up in 2 minutes and tell me what has changed in this folder."
+    )
 
     def __init__(self) -> None:
         super().__init__(ClaudeCodeHome.of().settings, state_file())
@@ -42,7 +47,7 @@ class ClaudeCodeSettings(AgentSettings):
             if settings.get("mcpServers") is None:
                 settings["mcpServers"] = {}
             if not isinstance(settings["mcpServers"], dict):
-                raise ValueError('"mcpServers" in it is not an object')
+                raise ValueError('its "mcpServers" is not an object')
             settings["mcpServers"]["navi"] = entry
 
         return json_edit.edit(text, add)
@@ -78,22 +83,23 @@ def plan_rules(
     guards: Mapping[str, Sequence[str]],
     receipts_file: Path,
 ) -> Change:
-    """Add rules to `permissions.allow`, and the guards of each to `permissions.ask`.
+    """Plan to add rules to `permissions.allow`, and the guards of each to `permissions.ask`.
 
-    Skips a rule and its guards if a wider rule is already allowed.
+    A rule that is already allowed still gets its guards. If only a wider rule is allowed, the rule
+    and its guards are skipped.
     """
-    allowed, guarded = read_as(path, _parse_rules)
-    added = [rule for rule in dict.fromkeys(rules) if not _is_covered(rule, allowed)]
-    wanted = [
+    allow_rules, ask_rules = read_as(path, _parse_rules)
+    new_rules = [rule for rule in dict.fromkeys(rules) if not _is_covered(rule, allow_rules)]
+    all_guards = [
         guard
         for rule in rules
-        if rule in added or rule in allowed
+        if rule in new_rules or rule in allow_rules
         for guard in guards.get(rule, ())
     ]
-    missing = [guard for guard in dict.fromkeys(wanted) if not _is_covered(guard, guarded)]
+    new_guards = [guard for guard in dict.fromkeys(all_guards) if not _is_covered(guard, ask_rules)]
 
     def add(settings: Json) -> None:
-        for name, items in (("allow", added), ("ask", missing)):
+        for name, items in (("allow", new_rules), ("ask", new_guards)):
             if items:
                 settings.setdefault("permissions", {}).setdefault(name, []).extend(items)
 
@@ -102,12 +108,15 @@ def plan_rules(
         lambda text: json_edit.edit(text, add),
         receipts_file,
         read_receipts(receipts_file),
-        {"allow": added, "ask": missing},
+        {"allow": new_rules, "ask": new_guards},
     )
 
 
 def plan_rules_undo(receipts_file: Path) -> Change:
-    """Remove the rules of the newest change that has not been undone yet."""
+    """Plan to remove the rules of the newest change that has not been undone yet.
+
+    Raises `NothingToUndo` if there is no such change.
+    """
     receipts = read_receipts(receipts_file)
     if not receipts:
         raise NothingToUndo

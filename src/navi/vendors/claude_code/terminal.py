@@ -1,8 +1,8 @@
-"""Claude Code in a terminal. Its record of open sessions tells whether it is busy."""
+"""Claude Code in a terminal. Its record of open sessions shows whether it is busy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from navi.live.agents.command_line.agent_environment import Launch
@@ -18,15 +18,16 @@ from navi.vendors.claude_code.command_line import (
     tool_arguments,
 )
 from navi.vendors.claude_code.home import ClaudeCodeHome
-from navi.vendors.claude_code.hooks import PANE_HOOKS
+from navi.vendors.claude_code.hooks import PANE_HOOKS, SINCE
 from navi.vendors.claude_code.open_sessions import session_in_process
 from navi.vendors.claude_code.transcript import ClaudeCodeTranscriptReader
 from navi.vendors.claude_code.vendor import ClaudeCode
+from navi.vendors.installed_version import installed_version, known_events
 
 
 class ClaudeCodeTerminal(PaneAgent):
     title = ClaudeCode.title
-    mark = "❯"
+    composer_sign = "❯"
     pause_seconds = 0.5
 
     def __init__(self, launch: Launch) -> None:
@@ -40,8 +41,13 @@ class ClaudeCodeTerminal(PaneAgent):
             *self._launch.arguments,
             *model_arguments(request.session.model),
             *tool_arguments(self._launch.access),
-            *hook_arguments(self._launch, PANE_HOOKS),
+            *hook_arguments(self._launch, self._hooks()),
         ]
+
+    def _hooks(self) -> Mapping[str, str | None]:
+        path = self._launch.environment.get("PATH")
+        version = installed_version(self._launch.command, path)
+        return {event: PANE_HOOKS[event] for event in known_events(PANE_HOOKS, SINCE, version)}
 
     def conversation(self, pane: Pane) -> str | None:
         session = session_in_process(self._home, pane.pid)

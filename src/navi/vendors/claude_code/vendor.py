@@ -22,7 +22,9 @@ class ClaudeCode(Vendor):
     title = "Claude Code"
     command = "claude"
     example_arguments = ("--permission-mode", "acceptEdits")
+    models = ("opus", "sonnet", "haiku")
     nesting_prefixes = ("CLAUDE",)
+    home_variable = "CLAUDE_CONFIG_DIR"
     session_variable = "CLAUDE_CODE_SESSION_ID"
 
     def source(self) -> ClaudeCodeSource:

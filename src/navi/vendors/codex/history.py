@@ -1,8 +1,8 @@
 """Reads Codex's rollouts for the index: `sessions/<date>/rollout-<time>-<session id>.jsonl`.
 
-Codex writes every message twice, as an item and as an event. Items count; an event counts only if
-it can't repeat an item: before the first one, or between turns. If its item follows nonetheless,
-the item is ignored.
+Codex writes every message twice, as an item and as an event. Normally only the item is read.
+Before the first item and between turns, the event is read instead; if its item does follow, the
+item is ignored.
 """
 
 from __future__ import annotations
@@ -17,40 +17,41 @@ from typing import BinaryIO
 import msgspec
 
 from navi.base.ids import is_agent_session_id
-from navi.memory.model import FoundFile, PastMessage, PastUsage
+from navi.memory.model import PastMessage, PastOutput, PastTurn, PastUsage, SessionFile
 from navi.vendors.codex.home import CodexHome, path_before_archiving, path_in_archive
 from navi.vendors.codex.records import (
+    ABORTED,
     BOILERPLATE,
-    DOUBTFUL,
+    CALL_OUTPUTS,
+    EXPENDABLE,
     Line,
     Payload,
     TokenCounts,
-    bare_items,
+    bare_item_decoder,
     folder_in,
     is_injected,
+    line_decoder,
+    output_text,
     past_call,
     texts_of,
 )
-from navi.vendors.codex.records import lines as line_decoder
 from navi.vendors.codex.titles import Titles
 from navi.vendors.damaged_line import decode_damaged
-from navi.vendors.growing_file import LineReading, Transcript, last_moment
+from navi.vendors.growing_file import LineParser, LineReading, last_timestamp
 from navi.vendors.session_files import entries, session_file
 from navi.vendors.source import Chunk, Reading, Source
 
 KIND = b'"type":"'
 KIND_WITHIN = 90
-"""A line's kind is within this many bytes, after its time and number."""
+"""A line's kind begins within this many bytes of its start, after its time and line number."""
 PAYLOAD = b'","payload":{"type":"'
 
 IGNORED = frozenset((b"world_state", b"compacted"))
 IGNORED_ITEMS = frozenset(
-    (
-        *(b"function_call_output", b"custom_tool_call_output", b"tool_search_output"),
-        *(b"local_shell_call_output", b"ghost_snapshot", b"compaction", b"compaction_summary"),
-    )
+    (b"tool_search_output", b"ghost_snapshot", b"compaction", b"compaction_summary")
 )
-"""Items that are neither messages nor calls."""
+"""Items with nothing for the index: no message, no call, and no output worth keeping."""
+OUTPUT_ITEMS = CALL_OUTPUTS | {"local_shell_call_output"}
 IGNORED_EVENTS = frozenset(
     (
         *(b"agent_reasoning_raw_content", b"agent_reasoning_section_break", b"context_compacted"),
@@ -63,42 +64,52 @@ IGNORED_EVENTS = frozenset(
 )
 """Events that repeat items or only matter for the screen."""
 REPEATING_EVENTS = frozenset((b"agent_message", b"agent_reasoning"))
-"""Events that repeat items, unless `State.events_speak`."""
+"""Events to skip because they repeat items, unless `State.reads_events`."""
 LONGEST_KIND = 60
 
 _SPAWNER = re.compile(rb'"parent_thread_id"\s*:\s*"([^"]+)"')
 
-MOST_SPOKEN = 16
-"""How many messages from events to remember, in case their items follow."""
+MAX_EVENT_DIGESTS = 16
+"""How many digests `State.event_digests` keeps."""
 COPY_PAUSE = timedelta(seconds=2)
-"""A fork's copy of its parent is written at once; lines after a longer pause are its own."""
+"""A fork begins with a copy of its parent, written without pauses; the lines after a pause
+longer than this are the fork's own."""
+
+MAX_OPEN_CALLS = 64
+"""How many tool calls may be waiting for their output at the same time."""
 
 
 class State(msgspec.Struct):
+    """The parser's state, stored in marks. A field with `name=` is stored under that older name, so
+    that existing marks stay readable."""
+
     next_idx: int = 0
     next_call: int = 0
+    open_calls: dict[str, tuple[int, str]] = {}
+    """The number and tool of each call that has no output yet, by Codex's call id."""
     usages: int = 0
     total: tuple[int, int, int, int] | None = None
     """The session's tokens at the last count."""
     has_records: bool = False
-    """The file records each answer's tokens, so token counts are ignored."""
-    events_speak: bool = True
-    """Messages are read from events: no item has come yet, or no turn is running."""
+    """The file records each answer's tokens, so `token_count` events are ignored."""
+    reads_events: bool = msgspec.field(default=True, name="events_speak")
+    """Whether messages are read from events: before the first item, and between turns."""
     is_copy: bool = False
+    """The current lines are a fork's copy of its parent."""
     has_id: bool = False
-    doubted: tuple[int, str] | None = None
-    """The index and digest of the last message that looked injected."""
-    spoken: list[str] = []
-    """Digests of this turn's messages from events, which later items may repeat."""
-    last_letter: str | None = None
+    suspect: tuple[int, str] | None = msgspec.field(default=None, name="doubted")
+    """The last text that looked injected: its index, or -1 if it was not added, and its digest."""
+    event_digests: list[str] = msgspec.field(default_factory=list, name="spoken")
+    """Digests of messages that were read from events, in case their items follow."""
+    last_agent_message: str | None = msgspec.field(default=None, name="last_letter")
     """The digest of the last message between agents, which may occur twice."""
     last_at: datetime | None = None
-    """The time of the last line of a copy."""
+    """The time of the copy's last line so far."""
 
 
 class CodexSource(Source):
     name = "codex"
-    version = Transcript.version
+    version = LineParser.version
 
     def __init__(self) -> None:
         self._titles = Titles()
@@ -108,7 +119,7 @@ class CodexSource(Source):
         home = CodexHome.of()
         return [str(home.rollouts), str(home.archive)]
 
-    def discover(self) -> Iterator[FoundFile]:
+    def discover(self) -> Iterator[SessionFile]:
         home = CodexHome.of()
         unreadable = self.unreadable = list[str]()
         yield from _rollouts(str(home.rollouts), unreadable)
@@ -117,11 +128,9 @@ class CodexSource(Source):
             if not os.path.exists(path):
                 yield file._replace(path=path)
 
-    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
-        current = file
-        if not os.path.exists(file.path):
-            current = file._replace(path=path_in_archive(file.path))
-        reading = LineReading(current, CodexTranscript(file.path), mark)
+    def read(self, file: SessionFile, mark: bytes | None = None) -> Reading:
+        current = file._replace(path=self.location(file.path))
+        reading = LineReading(current, CodexLineParser(file.path), mark)
         if title := self._titles.of(file.path):
             reading.session.title = title
         return reading
@@ -131,8 +140,11 @@ class CodexSource(Source):
             return None
         return ["codex", "resume", source_session_id]
 
+    def location(self, path: str) -> str:
+        return path if os.path.exists(path) else path_in_archive(path)
 
-def _rollouts(folder: str, unreadable: list[str]) -> Iterator[FoundFile]:
+
+def _rollouts(folder: str, unreadable: list[str]) -> Iterator[SessionFile]:
     for entry in entries(folder, unreadable):
         if entry.name.endswith(".jsonl"):
             if entry.name.startswith("rollout"):
@@ -141,7 +153,7 @@ def _rollouts(folder: str, unreadable: list[str]) -> Iterator[FoundFile]:
             yield from _rollouts(entry.path, unreadable)
 
 
-class CodexTranscript(Transcript):
+class CodexLineParser(LineParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._state = State()
@@ -167,7 +179,7 @@ class CodexTranscript(Transcript):
                     if inner in IGNORED_ITEMS:
                         continue
                 elif inner in IGNORED_EVENTS or (
-                    inner in REPEATING_EVENTS and not state.events_speak and not state.is_copy
+                    inner in REPEATING_EVENTS and not state.reads_events and not state.is_copy
                 ):
                     continue
             try:
@@ -175,7 +187,7 @@ class CodexTranscript(Transcript):
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 if not text or text.isspace():
                     continue
-                repaired = decode_damaged(text, line_decoder, DOUBTFUL)
+                repaired = decode_damaged(text, line_decoder, EXPENDABLE)
                 if repaired is None:
                     self.count_bad_line(line_number)
                     continue
@@ -186,14 +198,14 @@ class CodexTranscript(Transcript):
                 self._read_copied_total(line)
             else:
                 self._read_enveloped(line, line.payload, chunk)
-        self.session.ended_at = last_moment(lines) or self.session.ended_at
+        self.session.ended_at = last_timestamp(lines) or self.session.ended_at
 
     def _read_bare_item(self, text: bytes, number: int, line: Line, chunk: Chunk) -> None:
         """Read a line of the oldest format: an item without a time, or the session's data."""
         try:
-            item = bare_items.decode(text)
+            item = bare_item_decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            repaired = decode_damaged(text, bare_items, DOUBTFUL)
+            repaired = decode_damaged(text, bare_item_decoder, EXPENDABLE)
             if repaired is None:
                 self.count_bad_line(number)
                 return
@@ -212,7 +224,7 @@ class CodexTranscript(Transcript):
         elif kind == "event_msg":
             self._read_event(payload, line.timestamp, chunk)
         elif kind == "turn_context":
-            self._state.events_speak = False
+            self._state.reads_events = False
             self.session.model = payload.model or self.session.model
             self.session.cwd = payload.cwd or self.session.cwd
         elif kind == "token_usage_record":
@@ -222,17 +234,17 @@ class CodexTranscript(Transcript):
         elif kind == "session_meta":
             self._read_session(payload, payload.timestamp or line.timestamp)
         elif kind == "message":
-            # As in the first description of the format, with calls among the content.
+            # Occurs only in the earliest documented format, which has calls inside the content.
             self._read_message(payload, line.timestamp, chunk)
         elif kind == "inter_agent_communication":
-            self._add_letter(payload, line.timestamp, chunk)
+            self._add_agent_message(payload, line.timestamp, chunk)
         elif kind is None or kind.encode() not in IGNORED:
             self._count_unknown(kind or "(no type)")
 
     def _read_session(self, meta: Payload, started_at: datetime | None) -> None:
         session, state = self.session, self._state
         if state.has_id:
-            # The first one is this session's; a later one is its parent's, whose copy follows.
+            # The first record describes this session; a record of its parent precedes the copy.
             state.is_copy = meta.id == session.parent_source_session_id
             return
         state.has_id = True
@@ -256,7 +268,8 @@ class CodexTranscript(Transcript):
     def _is_still_copy(self, line: Line) -> bool:
         """Whether the line belongs to the copy of the session's parent.
 
-        Turn ids are ordered by time: the first one newer than the session is its own.
+        UUIDs of version 7 are ordered by time, so a turn whose id is greater than the session's id
+        is the session's own. So are all lines that follow, and all lines after a `COPY_PAUSE`.
         """
         payload, state = line.payload, self._state
         own, turn = self.session.source_session_id, payload.turn_id if payload else None
@@ -271,7 +284,7 @@ class CodexTranscript(Transcript):
     def _read_copied_total(self, line: Line) -> None:
         payload = line.payload
         if payload is not None and payload.info is not None:
-            self._state.total = _numbers(payload.info.total_token_usage)
+            self._state.total = _as_tuple(payload.info.total_token_usage)
 
     def _read_event(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         kind, state = event.type, self._state
@@ -280,46 +293,63 @@ class CodexTranscript(Transcript):
         elif kind == "user_message":
             self._confirm_prompt(event.message, timestamp, chunk)
         elif kind in ("agent_message", "agent_reasoning"):
-            if state.events_speak and kind == "agent_message":
+            if state.reads_events and kind == "agent_message":
                 self._add_event_message("assistant", event.message, None, timestamp, chunk)
-            elif state.events_speak:
+            elif state.reads_events:
                 self._add_event_message("assistant", None, event.text, timestamp, chunk)
         elif kind == "function_call":
             self._add_call(
                 event.name or kind, event.parameters or event.arguments, timestamp, chunk
             )
         elif kind in ("task_started", "turn_started"):
-            state.events_speak = False
+            state.reads_events = False
         elif kind in ("task_complete", "turn_complete", "turn_aborted"):
-            state.events_speak = True
-            state.spoken = []
+            state.reads_events = True
+            state.event_digests = []
             if event.error is not None:
-                self._add_message("system", event.error.message, None, timestamp, chunk)
+                self._add_failure(event.error.message, timestamp, chunk)
+            elif kind == ABORTED:
+                self._add_turn("stopped", None, timestamp, chunk)
         elif kind == "error":
-            self._add_message("system", event.message, None, timestamp, chunk)
+            self._add_failure(event.message, timestamp, chunk)
         elif kind == "thread_name_updated":
             self.session.title = event.thread_name or self.session.title
         elif kind is None or kind.encode() not in IGNORED_EVENTS:
             self._count_unknown(f"event_msg/{kind}")
 
+    def _add_failure(self, message: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
+        self._add_turn("error", message, timestamp, chunk)
+        self._add_message("system", message, None, timestamp, chunk)
+
+    def _add_turn(
+        self, outcome: str, error: str | None, timestamp: datetime | None, chunk: Chunk
+    ) -> None:
+        """Add a turn that was cut short; the file doesn't record who caused it."""
+        key = str(self._state.next_idx)
+        chunk.turns.append(PastTurn(key, None, outcome, error, timestamp))
+
     def _confirm_prompt(self, text: str | None, timestamp: datetime | None, chunk: Chunk) -> None:
-        """Read the event of a prompt that a person typed, even if its item looked injected."""
+        """Read the event of a prompt. Every typed prompt has one, even if its text looks injected;
+        injected texts have none."""
         state = self._state
-        if state.events_speak:
+        if state.reads_events:
             self._add_event_message("user", text, None, timestamp, chunk)
-        elif text and state.doubted is not None and state.doubted[1] == _digest(text):
-            idx = state.doubted[0]
+        elif text and state.suspect is not None and state.suspect[1] == _digest(text):
+            idx = state.suspect[0]
             if idx < 0:
                 self._add_message("user", text, None, timestamp, chunk)
             else:
                 chunk.messages.append(PastMessage(idx, "user", text, None, timestamp))
-        state.doubted = None
+        state.suspect = None
 
     def _read_item(
         self, item: Payload, timestamp: datetime | None, chunk: Chunk, prefix: str
     ) -> None:
         kind = item.type or "(no type)"
-        self._state.events_speak = False
+        if kind in OUTPUT_ITEMS:
+            self._read_output(item, timestamp, chunk)
+            return
+        self._state.reads_events = False
         if kind == "message":
             if item.role == "user":
                 self._read_prompt(item, timestamp, chunk)
@@ -330,10 +360,10 @@ class CodexTranscript(Transcript):
             if not self._repeats_event("assistant", None, thought):
                 self._add_message("assistant", None, thought, timestamp, chunk)
         elif kind == "agent_message":
-            self._add_letter(item, timestamp, chunk)
+            self._add_agent_message(item, timestamp, chunk)
         elif kind.endswith("_call"):
             arguments = item.arguments or item.input or item.action
-            self._add_call(item.name or kind, arguments, timestamp, chunk)
+            self._add_call(item.name or kind, arguments, timestamp, chunk, item.call_id)
         elif kind.encode() not in IGNORED_ITEMS:
             self._count_unknown(prefix + kind)
 
@@ -341,10 +371,10 @@ class CodexTranscript(Transcript):
         typed: list[str] = []
         for text in texts_of(item.content):
             if text.startswith(BOILERPLATE):
-                self._state.doubted = (-1, _digest(text))
+                self._state.suspect = (-1, _digest(text))
                 self.session.cwd = self.session.cwd or folder_in(text)
             elif is_injected(text):
-                self._state.doubted = (self._state.next_idx, _digest(text))
+                self._state.suspect = (self._state.next_idx, _digest(text))
                 self._add_message("system", text, None, timestamp, chunk)
             else:
                 typed.append(text)
@@ -352,7 +382,7 @@ class CodexTranscript(Transcript):
         if not self._repeats_event("user", prompt, None):
             self._add_message("user", prompt, None, timestamp, chunk)
 
-    def _add_letter(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+    def _add_agent_message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         """Add a message from one agent to another."""
         text = "\n\n".join(texts_of(item.content)) or item.message or item.text
         names = [name for name in (item.author, item.recipient) if name]
@@ -361,8 +391,8 @@ class CodexTranscript(Transcript):
         if names:
             text = f"{' to '.join(names)}: {text}"
         digest = _digest(text)
-        if digest != self._state.last_letter:
-            self._state.last_letter = digest
+        if digest != self._state.last_agent_message:
+            self._state.last_agent_message = digest
             self._add_message("system", text, None, timestamp, chunk)
 
     def _read_message(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
@@ -393,20 +423,20 @@ class CodexTranscript(Transcript):
     ) -> None:
         """Add a message from an event, and remember it, because its item may follow."""
         self._add_message(role, content, thinking, timestamp, chunk)
-        spoken = [*self._state.spoken, _message_digest(role, content, thinking)]
-        self._state.spoken = spoken[-MOST_SPOKEN:]
+        digests = [*self._state.event_digests, _message_digest(role, content, thinking)]
+        self._state.event_digests = digests[-MAX_EVENT_DIGESTS:]
 
     def _repeats_event(self, role: str, content: str | None, thinking: str | None) -> bool:
-        """Whether this item repeats an event, which is then forgotten."""
-        spoken = self._state.spoken
-        if not spoken or not (content or thinking):
+        """Whether this item repeats an event. Each event is matched once."""
+        digests = self._state.event_digests
+        if not digests or not (content or thinking):
             return False
         digest = _message_digest(role, content, thinking)
-        if digest in spoken:
-            spoken.remove(digest)
+        if digest in digests:
+            digests.remove(digest)
             return True
         # The conversation went on, so the items of those events won't come.
-        self._state.spoken = []
+        self._state.event_digests = []
         return False
 
     def _add_message(
@@ -426,33 +456,52 @@ class CodexTranscript(Transcript):
             self._state.next_idx += 1
 
     def _add_call(
-        self, name: str, arguments: msgspec.Raw, timestamp: datetime | None, chunk: Chunk
+        self,
+        name: str,
+        arguments: msgspec.Raw,
+        timestamp: datetime | None,
+        chunk: Chunk,
+        id: str | None = None,
     ) -> None:
-        chunk.tool_calls.append(past_call(None, self._state.next_call, name, arguments, timestamp))
+        number, open_calls = self._state.next_call, self._state.open_calls
+        chunk.tool_calls.append(past_call(None, number, name, arguments, timestamp))
         self._state.next_call += 1
+        if id is not None:
+            if len(open_calls) >= MAX_OPEN_CALLS:
+                del open_calls[next(iter(open_calls))]
+            open_calls[id] = number, name
+
+    def _read_output(self, item: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
+        """Read a tool's output."""
+        call = self._state.open_calls.pop(item.call_id or "", None)
+        if call is None:
+            return
+        text, is_error = output_text(item.output)
+        if text or is_error:
+            chunk.outputs.append(PastOutput(None, call[0], call[1], text, timestamp, is_error))
 
     def _read_token_count(self, event: Payload, timestamp: datetime | None, chunk: Chunk) -> None:
         """Counts are repeated when the screen is drawn; only a changed total means a new answer."""
         info, state = event.info, self._state
         if info is None or info.last_token_usage is None or state.has_records:
             return
-        total = _numbers(info.total_token_usage)
+        total = _as_tuple(info.total_token_usage)
         if total is None or total != state.total:
             state.total = total
             self._add_usage(None, info.last_token_usage, timestamp, chunk)
 
     def _add_usage(
-        self, key: str | None, spent: TokenCounts, timestamp: datetime | None, chunk: Chunk
+        self, key: str | None, counts: TokenCounts, timestamp: datetime | None, chunk: Chunk
     ) -> None:
-        cached, written = spent.cached_input_tokens, spent.cache_write_input_tokens
+        cached, written = counts.cached_input_tokens, counts.cache_write_input_tokens
         session, state = self.session, self._state
         chunk.usages.append(
             PastUsage(
                 key or f"{session.source_session_id or self.path}:{state.usages}",
                 session.model,
                 timestamp,
-                max(0, spent.input_tokens - cached - written),
-                spent.output_tokens,
+                max(0, counts.input_tokens - cached - written),
+                counts.output_tokens,
                 cached,
                 written,
             )
@@ -464,14 +513,14 @@ class CodexTranscript(Transcript):
         counts[kind] = counts.get(kind, 0) + 1
 
 
-def _numbers(spent: TokenCounts | None) -> tuple[int, int, int, int] | None:
-    if spent is None:
+def _as_tuple(counts: TokenCounts | None) -> tuple[int, int, int, int] | None:
+    if counts is None:
         return None
     return (
-        spent.input_tokens,
-        spent.cached_input_tokens,
-        spent.cache_write_input_tokens,
-        spent.output_tokens,
+        counts.input_tokens,
+        counts.cached_input_tokens,
+        counts.cache_write_input_tokens,
+        counts.output_tokens,
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from navi.vendors.codex.vendor import Codex
 from navi.vendors.session_files import home_folder
 
 ROLLOUTS, ARCHIVE = "sessions", "archived_sessions"
-"""Codex moves sessions to the archive, one flat folder, and back."""
+"""Codex moves rollouts to the archive, a folder without subfolders, and back."""
 _DATE = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)T")
 
 
@@ -21,7 +22,7 @@ class CodexHome:
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> CodexHome:
-        return cls(home_folder(environment, "CODEX_HOME", ".codex"))
+        return cls(home_folder(environment, Codex.home_variable, ".codex"))
 
     @property
     def rollouts(self) -> Path:
@@ -33,14 +34,14 @@ class CodexHome:
 
     @property
     def locks(self) -> Path:
-        """One file for each thread, locked by the process that has it open."""
+        """One file for each thread, locked by the process that has the thread open."""
         return self.folder / "thread-writer-locks"
 
     def rollout(self, thread: str) -> Path | None:
         return next(self.rollouts.glob(f"*/*/*/rollout-*-{thread}.jsonl"), None)
 
     def has_server(self, name: str) -> bool:
-        """Whether its settings have an MCP server of this name."""
+        """Whether Codex's settings have an MCP server of this name."""
         import tomllib
 
         try:
@@ -52,7 +53,7 @@ class CodexHome:
 
 
 def path_before_archiving(folder: str, path: str) -> str:
-    """The path that a session had before Codex archived it; it identifies the session."""
+    """The path that a rollout had before Codex archived it, by which the index identifies it."""
     name = os.path.basename(path)
     date = _DATE.match(name)
     return path if date is None else os.path.join(folder, ROLLOUTS, *date.groups(), name)

@@ -1,27 +1,22 @@
-"""Which of Codex's threads are open, and what it is doing with them."""
+"""Which of Codex's threads are open, and whether Codex is busy with one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from navi.base.file_locks import is_locked
+from navi.base.platform import open_files
 from navi.live.agents.terminal.transcript_tail import AgentState
 from navi.vendors.codex.home import CodexHome
-from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, turn_event
+from navi.vendors.codex.records import TURN_BEGINNINGS, TURN_ENDS, event_in
 
 TAIL_BYTES = 1 << 16
 
 
 def thread_in_process(home: CodexHome, pid: int) -> str | None:
     """The thread whose lock the process holds."""
-    for handle in Path(f"/proc/{pid}/fd").glob("*"):
-        try:
-            path = handle.readlink()
-        except OSError:
-            continue
-        if path.parent.name == home.locks.name:
-            return path.stem
-    return None
+    paths = map(Path, open_files(pid))
+    return next((path.stem for path in paths if path.parent.name == home.locks.name), None)
 
 
 def is_open(home: CodexHome, thread: str) -> bool:
@@ -30,19 +25,20 @@ def is_open(home: CodexHome, thread: str) -> bool:
 
 
 def agent_state(home: CodexHome, thread: str, started: float = 0.0) -> AgentState:
-    """Decide by the last turn event in the rollout. A new thread has none yet.
+    """What Codex is doing, judged by the last beginning or end of a turn in the rollout.
 
-    A turn that began before `started`, the process's start, died with an earlier process.
+    `started` is when the process started, in seconds since 1970: a turn that began before ended
+    with an earlier process.
     """
     path = home.rollout(thread)
-    if path is None:
+    if path is None:  # a new thread
         return AgentState.IDLE
     with path.open("rb") as rollout:
         size = rollout.seek(0, 2)
         rollout.seek(max(0, size - TAIL_BYTES))
         lines = rollout.read().split(b"\n")
     for line in reversed(lines):
-        kind, written_at = turn_event(line)
+        kind, written_at = event_in(line)
         if kind in TURN_ENDS or (kind in TURN_BEGINNINGS and written_at < started):
             return AgentState.IDLE
         if kind in TURN_BEGINNINGS:

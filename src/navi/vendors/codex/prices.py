@@ -1,4 +1,4 @@
-"""What OpenAI's models cost: https://developers.openai.com/api/docs/pricing"""
+"""The prices of OpenAI's models: https://developers.openai.com/api/docs/pricing"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Navi writes into Codex's hooks.json and config.toml."""
+"""Navi's entries in Codex's hooks.json and config.toml."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class CodexSettings(AgentSettings):
     driver = Codex.name
     program = Codex.command
     hook_events = CodexHooks.events
+    hooks_since = CodexHooks.since
     next_step = "Codex must trust the new hooks: start `codex`, type /hooks and trust Navi's"
 
     def __init__(self) -> None:
@@ -49,7 +50,7 @@ class CodexSettings(AgentSettings):
         return after
 
     def remove_server(self, text: str) -> str:
-        # Codex moves comments when it edits the file, so other tables may end up between the marks.
+        # Codex moves comments when it edits the file, so BEGIN and END may enclose other tables.
         lines = []
         is_own_table = False
         for line in text.splitlines(keepends=True):

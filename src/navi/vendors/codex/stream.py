@@ -15,6 +15,7 @@ from navi.live.model.event import (
     ToolFinished,
     ToolStarted,
     Usage,
+    UsageWindow,
 )
 from navi.vendors.codex.ending import CodexEnding, error_text, failure_of
 from navi.vendors.codex.vendor import Codex
@@ -36,6 +37,7 @@ class CodexReader:
         self._text_count = 0
         self._failure: str | None = None
         self._is_complete = False
+        self._ending: CodexEnding | None = None
 
     def read(self, line: bytes) -> Iterator[DriverEvent]:
         record = _parse(line)
@@ -49,11 +51,14 @@ class CodexReader:
                 yield from self._complete_item(record["item"])
             case "turn.completed":
                 self._is_complete = True
-                yield _difference(_usage(record.get("usage") or {}), self._usage_before)
+                yield difference(usage_of(record.get("usage") or {}), self._usage_before)
             case "turn.failed":
                 self._failure = error_text((record.get("error") or {}).get("message"))
             case "error" if self._failure is None:
                 self._failure = error_text(record.get("message"))
+
+    def usage_windows(self) -> Sequence[UsageWindow]:
+        return self._recorded_ending().windows
 
     def raise_failure(self, exit_code: int | None, error_output: str) -> None:
         if exit_code == 0 and self._is_complete:
@@ -65,10 +70,12 @@ class CodexReader:
         raise unexplained_exit(Codex.title, exit_code, error_output)
 
     def _recorded_ending(self) -> CodexEnding:
-        return CodexEnding.of(self._last_turn(self._thread))
+        if self._ending is None:
+            self._ending = CodexEnding.of(self._last_turn(self._thread))
+        return self._ending
 
     def _start_item(self, item: Mapping[str, Any]) -> Iterator[DriverEvent]:
-        if (call := _call(item)) is not None:
+        if (call := call_of(item)) is not None:
             self._open_calls[str(item["id"])] = call
             yield ToolStarted(str(item["id"]), *call)
 
@@ -80,13 +87,13 @@ class CodexReader:
                 yield TextDelta(("\n\n" if self._text_count > 1 else "") + str(item["text"]))
             case "reasoning":
                 yield ThinkingDelta(str(item["text"]) + "\n")
-            case _ if (call := _call(item)) is not None:
+            case _ if (call := call_of(item)) is not None:
                 name, arguments = self._open_calls.pop(str(item["id"]), call)
-                text, is_error = _outcome(item)
+                text, is_error = outcome_of(item)
                 yield ToolFinished(str(item["id"]), name, arguments, text, is_error)
 
 
-def _call(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+def call_of(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     """The name and arguments of a tool call; None for other items."""
     match item.get("type"):
         case "command_execution":
@@ -102,7 +109,7 @@ def _call(item: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     return None
 
 
-def _outcome(item: Mapping[str, Any]) -> tuple[str, bool]:
+def outcome_of(item: Mapping[str, Any]) -> tuple[str, bool]:
     is_error = item.get("status") in ("failed", "declined")
     if "aggregated_output" in item:
         return str(item["aggregated_output"]), is_error or bool(item.get("exit_code"))
@@ -122,7 +129,7 @@ def _parse(line: bytes) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def usage_of(usage: Mapping[str, Any]) -> Usage:
     cached = int(usage.get("cached_input_tokens") or 0)
     return Usage(
         # Codex's input includes the cached tokens; Navi counts each token once.
@@ -133,7 +140,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _difference(after: Usage, before: Usage) -> Usage:
+def difference(after: Usage, before: Usage) -> Usage:
     return Usage(
         max(0, after.input_tokens - before.input_tokens),
         max(0, after.output_tokens - before.output_tokens),

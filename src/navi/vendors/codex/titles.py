@@ -1,4 +1,4 @@
-"""The names that people gave to Codex's sessions, which are in a file of their own."""
+"""The names that people gave to Codex's sessions. Codex keeps them in a separate file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Entry(msgspec.Struct):
     thread_name: str
 
 
-_entries = msgspec.json.Decoder(Entry)
+_entry_decoder = msgspec.json.Decoder(Entry)
 
 
 class Titles:
-    """Reads the file once for all sessions, and again when it has changed."""
+    """Reads each home's file once for all sessions, and again when it has changed."""
 
     def __init__(self) -> None:
         self._titles: dict[str, dict[str, str]] = {}
@@ -31,9 +31,9 @@ class Titles:
         if home is None:
             return None
         session_id = os.path.basename(rollout).removesuffix(".jsonl")[-ID_CHARACTERS:]
-        return self._of_home(home).get(session_id)
+        return self._titles_in(home).get(session_id)
 
-    def _of_home(self, home: str) -> dict[str, str]:
+    def _titles_in(self, home: str) -> dict[str, str]:
         path = os.path.join(home, "session_index.jsonl")
         try:
             status = os.stat(path)
@@ -51,7 +51,7 @@ def _read(path: str) -> dict[str, str]:
     with open(path, "rb") as file:
         for line in file:
             try:
-                entry = _entries.decode(line)
+                entry = _entry_decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
             titles[entry.id] = entry.thread_name

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from navi.base.errors import Interrupted
 from navi.live.agents.driver import DriverEvent
 from navi.live.model.event import TextDelta, ThinkingDelta, ToolFinished, ToolStarted
 from navi.vendors.codex.ending import CodexEnding, arguments_of
 from navi.vendors.codex.records import (
+    ABORTED,
     CALL_OUTPUTS,
     CALLS,
     TURN_BEGINNINGS,
     TURN_ENDS,
     LivePayload,
-    live_line,
+    decode_live_line,
     texts_of,
 )
 
@@ -22,39 +24,47 @@ HOOK_PROMPT = "<hook_prompt "
 
 
 class CodexTranscriptReader:
-    """`is_handed_over` is for turns that begin with a hook's answer: lines before it belong to the
-    person's own turn."""
+    """Reads one turn.
 
-    def __init__(self, *, is_handed_over: bool = False) -> None:
-        self._is_handed_over = is_handed_over
+    If the turn begins with a hook's answer, the lines before that belong to the person's own turn.
+    """
+
+    def __init__(self, *, begins_with_hook_answer: bool = False) -> None:
+        self._begins_with_hook_answer = begins_with_hook_answer
         self._calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._text_count = 0
         self._ending = CodexEnding()
         self.has_begun = False
         self.has_ended = False
+        self._is_interrupted = False
 
     def read(self, line: bytes) -> Iterator[DriverEvent]:
-        record = live_line(line)
+        record = decode_live_line(line)
         if record is None or record.payload is None:
             return
         if self.has_begun:
             self._ending.read(record.payload)
+            if record.payload.type == "token_count":
+                yield from self._ending.windows
         if record.type == "event_msg":
             if record.payload.type in TURN_BEGINNINGS:
-                self.has_begun = self.has_begun or not self._is_handed_over
+                self.has_begun = self.has_begun or not self._begins_with_hook_answer
             elif record.payload.type in TURN_ENDS:
                 self.has_ended = self.has_begun
+                self._is_interrupted = self.has_begun and record.payload.type == ABORTED
         elif record.type == "response_item":
             yield from self._item(record.payload)
 
     def raise_failure(self) -> None:
         if (problem := self._ending.failure or self._ending.refusal) is not None:
             raise problem
+        if self._is_interrupted:
+            raise Interrupted
 
     def _item(self, item: LivePayload) -> Iterator[DriverEvent]:
         kind, call_id, name = item.type, item.call_id or "", item.name or ""
         if kind == "message" and item.role == "user":
-            # A hook's answer continues the current turn; no new one begins.
+            # A hook's answer continues the current turn; no new turn begins.
             self.has_begun = self.has_begun or HOOK_PROMPT in "\n".join(texts_of(item.content))
         elif not self.has_begun:
             return

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from navi.vendors.price import Price
 
 VARIABLES = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "RUST_LOG")
+"""`*` matches anything."""
 
 
 class Codex(Vendor):
@@ -24,7 +25,9 @@ class Codex(Vendor):
     title = "Codex"
     command = "codex"
     example_arguments = ("--sandbox", "workspace-write")
+    models = ("gpt-5.5", "gpt-5.4-mini", "gpt-5.3-codex")
     nesting_prefixes = ("CODEX",)
+    home_variable = "CODEX_HOME"
     session_variable = "CODEX_THREAD_ID"
 
     def source(self) -> CodexSource:
@@ -56,7 +59,7 @@ class Codex(Vendor):
         return VARIABLES
 
     def calling_session(self, metadata: Mapping[str, object]) -> str | None:
-        # Codex passes no environment to MCP servers; it names the thread in every call instead.
+        # Codex need not pass CODEX_THREAD_ID to MCP servers, but names the thread in every call.
         turn = metadata.get("x-codex-turn-metadata")
         thread = turn.get("session_id") if isinstance(turn, dict) else None
         return thread if isinstance(thread, str) else None

@@ -1,8 +1,8 @@
 """Reads Navi's own sessions for the index, through the live store's code.
 
-Reading neither blocks a running server nor waits for it. A session's "file" is the store's address
-and the session's id. Sessions of agents with transcripts of their own are left to those agents'
-sources.
+Reading neither blocks a running server nor waits for it. A session's "file" is a name made of the
+store's address and the session's id. Sessions of agents that write their own transcripts are
+skipped, because those agents' sources read them.
 
 Loading the store's libraries takes longer than a search, so they are imported only when `stamp`
 shows that something may have changed.
@@ -20,7 +20,15 @@ import msgspec
 
 from navi.base.errors import SessionNotFound
 from navi.base.paths import database_url, store_file
-from navi.memory.model import FoundFile, PastMessage, PastSession, PastToolCall, PastUsage
+from navi.memory.model import (
+    PastMessage,
+    PastOutput,
+    PastSession,
+    PastToolCall,
+    PastTurn,
+    PastUsage,
+    SessionFile,
+)
 from navi.vendors.source import Chunk, Reading, Rewritten, Source
 
 if TYPE_CHECKING:
@@ -30,26 +38,27 @@ if TYPE_CHECKING:
 
 MESSAGES_PER_CHUNK = 500
 SHELL_TOOL = "terminal"
-PANES = "tmux"
+PANE_DRIVER = "tmux"
 """The driver of agents in panes."""
 
 
 class Mark(msgspec.Struct):
-    version: int = 2
+    version: int = 4
     idx: int = -1
-    """The index of the last message that was read."""
+    """The index of the last message that was read; -1 before the first one."""
     message_id: str | None = None
     turns_since: datetime | None = None
-    """Turns that began earlier are over, and their tokens are counted."""
+    """Every turn that began before this instant has ended, and its tokens have been counted."""
     bad_lines: int = 0
 
 
 class NaviSource(Source):
     name = "navi"
-    keeps_files = False
+    version = 3
+    has_session_files = False
 
     def stamp(self) -> str | None:
-        """The state of SQLite's files. PostgreSQL has to be queried each time."""
+        """The state of SQLite's files; None for PostgreSQL, which has to be queried each time."""
         file = store_file(database_url())
         if file is None:
             return None
@@ -59,12 +68,12 @@ class NaviSource(Source):
         return []
 
     def covers(self, path: str) -> bool:
-        """An index may hold the sessions of several stores; `discover` covers only this one."""
+        """Whether the path belongs to the configured store, not to another one in the index."""
         from navi.live.store.engine.connection import public_address
 
         return path.startswith(f"{public_address(database_url())}#")
 
-    def discover(self) -> Iterator[FoundFile]:
+    def discover(self) -> Iterator[SessionFile]:
         url = database_url()
         file = store_file(url)
         if file is not None and not file.exists():
@@ -76,13 +85,13 @@ class NaviSource(Source):
             extents = session_history.extents(connection, _drivers_with_files())
         store = public_address(url)
         for session_id, updated_at, next_idx in extents:
-            yield FoundFile(f"{store}#{session_id}", updated_at.timestamp(), next_idx)
+            yield SessionFile(f"{store}#{session_id}", updated_at.timestamp(), next_idx)
 
-    def read(self, file: FoundFile, mark: bytes | None = None) -> Reading:
+    def read(self, file: SessionFile, mark: bytes | None = None) -> Reading:
         return NaviReading(file.path, mark)
 
     def resume_command(self, source_session_id: str, cwd: str | None) -> list[str] | None:
-        # Sending something to the session resumes it; there is nothing to start.
+        # A message to the session resumes it; there is no program to start.
         return None
 
 
@@ -99,7 +108,7 @@ class NaviReading(Reading):
             self._connection: Connection = opening.enter_context(
                 session_history.reading(database_url())
             )
-            self.session = self._session()
+            self.session = self._read_session()
             if self._mark.message_id is not None:
                 self._require_last_message()
             self._next_idx = session_history.next_idx(self._connection, self._id)
@@ -117,12 +126,12 @@ class NaviReading(Reading):
             while not chunk.messages and self._mark.idx + 1 < self._next_idx:
                 self._read_messages(chunk)
             if not chunk.messages:
-                self._read_costs(chunk)
+                self._read_turns(chunk)
                 self.close()
         except BaseException:
             self.close()
             raise
-        if not chunk.messages and not chunk.usages:
+        if not chunk.messages and not chunk.usages and not chunk.turns:
             raise StopIteration
         return chunk
 
@@ -130,7 +139,7 @@ class NaviReading(Reading):
         self._has_ended = True
         self._resources.close()
 
-    def _session(self) -> PastSession:
+    def _read_session(self) -> PastSession:
         from navi.live.store import sessions
 
         try:
@@ -152,7 +161,8 @@ class NaviReading(Reading):
     def _require_last_message(self) -> None:
         """Raise `Rewritten` if the last message that was read is gone.
 
-        A turn that never began is withdrawn with its message, whose index is then reused.
+        A turn that produced nothing is undone: its message is removed, and the next message gets
+        the same `idx`.
         """
         from navi.live.store import transcript
 
@@ -183,12 +193,13 @@ class NaviReading(Reading):
         for message in messages:
             chunk.messages.append(_past_message(message))
             chunk.tool_calls += _past_calls(message)
+            chunk.outputs += _past_outputs(message)
             self._mark.message_id = message.id
 
-    def _read_costs(self, chunk: Chunk) -> None:
+    def _read_turns(self, chunk: Chunk) -> None:
         from navi.live.store import session_history
 
-        turns = session_history.costs(self._connection, self._id, self._mark.turns_since)
+        turns = session_history.past_turns(self._connection, self._id, self._mark.turns_since)
         for turn in turns:
             usage = turn.usage
             tokens = (
@@ -200,16 +211,20 @@ class NaviReading(Reading):
             if any(tokens):
                 model = self.session.model
                 chunk.usages.append(PastUsage(turn.turn_id, model, turn.started_at, *tokens))
+            if turn.is_over and turn.outcome is not None:
+                chunk.turns.append(
+                    PastTurn(turn.turn_id, turn.origin, turn.outcome, turn.error, turn.started_at)
+                )
         if turns:
             running = [turn.started_at for turn in turns if not turn.is_over]
             self._mark.turns_since = min([turns[-1].started_at, *running])
 
 
 def _drivers_with_files() -> list[str]:
-    """Drivers of agents with transcripts of their own, which other sources read."""
+    """Drivers of agents that write their own transcripts, which other sources read."""
     from navi.vendors.registry import sources
 
-    return [*(name for name in sources() if name != NaviSource.name), PANES]
+    return [*(name for name in sources() if name != NaviSource.name), PANE_DRIVER]
 
 
 def _past_message(message: Message) -> PastMessage:
@@ -236,6 +251,14 @@ def _past_calls(message: Message) -> Iterator[PastToolCall]:
             command if isinstance(command, str) else None,
             message.timestamp,
         )
+
+
+def _past_outputs(message: Message) -> Iterator[PastOutput]:
+    for idx, call in enumerate(message.tool_calls):
+        if call.result:
+            yield PastOutput(
+                message.idx, idx, call.name, call.result, message.timestamp, call.is_error
+            )
 
 
 def _stamp_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Navi itself, as a source of sessions. The drivers of its own agent are part of the server."""
+"""Navi itself, as a source of sessions. The built-in agent's driver is part of the server."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ empty, no turn running. `momentary_violations` holds at any moment, also just af
 
 - rows.py         the rows of a store, and how they are read
 - inputs.py       inputs, turns, transcripts, events and numbers
-- messages.py     notices to senders, and one-time reminders
+- messages.py     notices to senders, and one-off reminders
 - recalls.py      recalls and their beats
 - automations.py  automations, their runs and the answers they deliver
 

@@ -1,4 +1,4 @@
-"""Messages between sessions: each sender gets the notices it asked for once, and each one-time
+"""Messages between sessions: each sender gets the notices it asked for once, and each one-off
 reminder fires once."""
 
 from __future__ import annotations

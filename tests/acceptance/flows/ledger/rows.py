@@ -63,8 +63,9 @@ class InputRow:
 
     @property
     def is_made_by_navi(self) -> bool:
-        """Admitted by Navi itself: a recall, a run, a reminder or a notice about a message."""
-        return self.origin in ("recall", "automation", "reminder") or "notice" in self.metadata
+        """Admitted by Navi itself: a recall, a run, a reminder, an answer, or a notice."""
+        origins = ("recall", "automation", "reminder", "answer")
+        return self.origin in origins or "notice" in self.metadata
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 - inputs.py       people send numbered inputs to many sessions
 - messages.py     a lead writes to its workers and asks for notices and reminders
+- questions.py    agents ask people, and are killed while they wait
 - recalls.py      sessions schedule recalls: single, recurring, and chains of them
 - automations.py  sessions add automations of every schedule; some deliver to another session
 

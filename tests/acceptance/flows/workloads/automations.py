@@ -81,7 +81,7 @@ class Automations(Workload):
             path = f"/automations/{await self._add(storm, session_id, body)}"
             await self._until_over(storm, path, random.uniform(2.0, 8.0))
             if kind == "at":
-                # One-time automations still have to run at the end.
+                # One-off automations still have to run at the end.
                 await self._until_done(storm, path)
             if random.random() < 0.3:
                 await storm.call("DELETE", path)

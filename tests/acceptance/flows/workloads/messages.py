@@ -1,6 +1,6 @@
 """A lead sends numbered messages to its workers and asks for notice of each delivery and end.
 
-One-time reminders are spread over the storm.
+One-off reminders are spread over the storm.
 """
 
 from __future__ import annotations

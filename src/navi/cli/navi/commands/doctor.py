@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 import click
 
 from navi import __version__
-from navi.base.errors import NaviError
+from navi.base import documentation
+from navi.base.errors import NaviError, NoModel
 from navi.base.file_modes import exposure, person_umask
 from navi.base.system_clock import SystemClock
 from navi.base.timezone import zone_name
-from navi.cli import formats, output
-from navi.client import find_server
+from navi.cli import formats
+from navi.cli.finding import Finding, report
+from navi.cli.navi.installation import is_temporary
+from navi.cli.navi.installed_agents import fallback_agent, installed_agents
+from navi.client import find_server, lasting_address
+from navi.client.exchange import exchange
 from navi.live.runtime import server_files, settings
 from navi.vendors import registry
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check. `hint` says what to do about it."""
-
-    name: str
-    status: str
-    """`ok`, `note` (something may be missing) or `problem`."""
-    detail: str
-    hint: str = ""
+COMMAND_NAMES = ("navi", "recall", "sm", "heynavi")
+HEALTH_SECONDS = 2.0
+FAILURES_SHOWN_FOR = timedelta(days=7)
+"""How long to report a notification that could not be delivered."""
 
 
 @click.command("doctor", help="Check the installation and suggest fixes.")
@@ -47,14 +47,21 @@ def command(as_json: bool) -> None:
     ]
     programs = [vendor.command for vendor in registry.vendors().values() if vendor.command]
     findings += [_program(name) for name in [*programs, "tmux"]]
-    if as_json:
-        output.say_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            output.say(f"{finding.status:8} {finding.name:12} {finding.detail}")
-            if finding.hint:
-                output.say(f"{'':21} hint: {finding.hint}")
-    sys.exit(1 if any(finding.status == "problem" for finding in findings) else 0)
+    report(list(_without_repeats(findings)), as_json=as_json)
+
+
+def _without_repeats(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with each problem described once: invalid settings stop several checks."""
+    first_names: dict[str, str] = {}
+    for finding in findings:
+        if finding.status != "problem":
+            yield finding
+            continue
+        first = first_names.setdefault(finding.detail, finding.name)
+        if first == finding.name:
+            yield finding
+        else:
+            yield Finding(finding.name, "problem", f"not checked: see {first}")
 
 
 def _versions() -> Finding:
@@ -69,10 +76,10 @@ def _settings() -> Finding:
 
 
 def _timezone() -> Finding:
-    chosen = settings.load()
-    name = zone_name(settings.timezone_of(chosen))
+    config = settings.load()
+    name = zone_name(settings.timezone_of(config))
     variable = os.environ.get("TZ", "")
-    if chosen.recalls.timezone is not None or not variable or variable.endswith(name):
+    if config.recalls.timezone is not None or not variable or variable.endswith(name):
         return Finding("time zone", "ok", name)
     return Finding(
         "time zone",
@@ -83,7 +90,12 @@ def _timezone() -> Finding:
 
 
 def _model() -> Finding:
-    model = settings.model_of(settings.load())
+    config = settings.load()
+    model = settings.model_of(config)
+    if model is None and (agent := fallback_agent(config)) is not None:
+        return Finding("model", "ok", f"none is set up; new sessions use {agent.title}")
+    if model is None:
+        return Finding("model", "note", NoModel().message, NoModel().hint)
     if model == "scripted":
         return Finding(
             "model",
@@ -132,21 +144,55 @@ def _set_aside() -> Finding:
     return Finding(
         "set aside",
         "problem",
-        f"{len(rows)} damaged rows; the newest: {newest.kind} {newest.row_id}: {newest.error}",
+        f"{formats.count(len(rows), 'damaged row')}; the newest: {newest.kind} {newest.row_id}: "
+        f"{newest.error}",
         "everything else keeps working; the table set_aside holds their contents",
     )
 
 
+def _notifications() -> Finding:
+    from navi.live.model.notification import NotificationState
+    from navi.live.runtime.notifications.channel_setup import channels_of
+    from navi.live.store import notifications
+    from navi.live.store.engine import schema
+    from navi.live.store.engine.connection import open_engine
+
+    names = [channel.name for channel in channels_of(settings.load().notifications)]
+    server_files.prepare_home()
+    schema.prepare(server_files.database_url())
+    engine = open_engine(server_files.database_url())
+    try:
+        with engine.connect() as connection:
+            rows = notifications.list_notifications(connection, user_id=None)
+    finally:
+        engine.dispose()
+    since = SystemClock().now() - FAILURES_SHOWN_FOR
+    failed = [
+        row for row in rows if row.state is NotificationState.FAILED and row.created_at > since
+    ]
+    stuck = [row for row in rows if row.state is NotificationState.WAITING and row.errors]
+    if failed or stuck:
+        counts = f"{len(failed)} could not be delivered, {len(stuck)} still waiting for a channel"
+        newest = (failed or stuck)[0]
+        detail = f"{counts}; the newest: {newest.title}: {'; '.join(newest.errors)}"
+        status = "problem" if failed else "note"
+        return Finding("notify", status, detail, "try the channels with `navi notify test`")
+    if not names:
+        hint = f"{documentation.page('how-to/notifications')} explains how to set one up"
+        return Finding("notify", "ok", "no channel is set up", hint)
+    return Finding("notify", "ok", formats.joined(names))
+
+
 def _index() -> Finding:
-    from navi.memory.index_paths import places as index_places
+    from navi.memory.index_paths import index_paths
     from navi.memory.index_settings import searchable_fields
     from navi.memory.ingest.freshness import freshness
-    from navi.memory.resume import agents
+    from navi.vendors.registry import sources
 
-    where, now = index_places(), SystemClock().now()
-    if not where.database.exists():
+    paths, now = index_paths(), SystemClock().now()
+    if not paths.database.exists():
         return Finding("index", "note", "none yet", "create it with `recall index`")
-    state = freshness(where, agents(), searchable_fields(), now)
+    state = freshness(paths, sources(), searchable_fields(), now)
     if state.is_followed:
         return Finding("index", "ok", "up to date: every change is indexed as it happens")
     if state.is_up_to_date:
@@ -160,33 +206,73 @@ def _index() -> Finding:
     )
 
 
+def _meaning() -> Finding:
+    from navi.memory.index_paths import index_paths
+    from navi.memory.semantic.semantic_settings import semantic_settings
+    from navi.memory.semantic.semantic_state import semantic_state
+
+    semantic_settings()  # Raises if they contain a mistake.
+    state = semantic_state(index_paths())
+    if state.problem is not None and state.is_wanted:
+        return Finding("meaning", "note", state.sentence, state.problem.hint)
+    return Finding("meaning", "ok", state.sentence)
+
+
 def _server() -> Finding:
-    server = settings.load().server
-    connection = http.client.HTTPConnection(server.host, server.port, timeout=2)
+    address = find_server().address
+    netloc = address.partition("://")[2]
     try:
-        connection.request("GET", "/health")
-        body = json.loads(connection.getresponse().read())
-        version = body["version"]
+        health = json.loads(exchange(address, "GET", "/health", None, {}, HEALTH_SECONDS).body)
+        version = health["version"]
     except ConnectionRefusedError:
-        return Finding(
-            "server",
-            "note",
-            f"not running on {server.host}:{server.port}",
-            "start it with `navi serve`",
-        )
+        return Finding("server", "note", f"not running on {netloc}", "start it with `navi serve`")
     except OSError as error:
-        detail = f"no answer from {server.host}:{server.port}: {error}"
+        detail = f"no answer from {netloc}: {error}"
         return Finding("server", "problem", detail, "check `host` and `port` under [server]")
-    except (http.client.HTTPException, ValueError, KeyError, TypeError):
-        return Finding(
-            "server",
-            "problem",
-            f"another program answers on {server.host}:{server.port}",
-            f"use another port: `navi serve --port {server.port + 1}`",
-        )
-    finally:
-        connection.close()
-    return Finding("server", "ok", f"navi {version} on {server.host}:{server.port}")
+    except (ValueError, KeyError, TypeError):
+        return _foreign_server(netloc)
+    if version != __version__:
+        detail = f"navi {version} on {netloc}, but this is {__version__}"
+        hint = "restart the server (a service: `navi service restart`), or upgrade the older one"
+        return Finding("server", "note", detail, hint)
+    return Finding("server", "ok", f"navi {version} on {netloc}")
+
+
+def _foreign_server(netloc: str) -> Finding:
+    if "NAVI_URL" in os.environ:
+        hint = "set NAVI_URL to the address that `navi serve` prints"
+        return Finding("server", "problem", f"another program answers on {netloc}", hint)
+    server = settings.load().server
+    if "port" in server.model_fields_set:
+        hint = f"use another port: `navi serve --port {server.port + 1}`"
+        return Finding("server", "problem", f"another program answers on {netloc}", hint)
+    return Finding(
+        "server",
+        "note",
+        f"not running; another program answers on {netloc}",
+        "start it with `navi serve`, which takes the next free port",
+    )
+
+
+def _commands() -> Finding:
+    """Whether Navi's commands on the PATH are those of this installation."""
+    folder = Path(sysconfig.get_path("scripts"))
+    foreign, missing = [], []
+    for name in COMMAND_NAMES:
+        path = shutil.which(name)
+        if path is None:
+            missing.append(name)
+        elif not (folder / name).exists() or not os.path.samefile(path, folder / name):
+            foreign.append(path)
+    if foreign:
+        detail = f"{formats.joined(foreign)}: first on the PATH, but not part of this Navi"
+        return Finding("commands", "note", detail, f"put {folder} before them on the PATH")
+    if missing:
+        hint = f"add {folder} to the PATH"
+        if is_temporary(Path(sys.prefix)):
+            hint = "install them with `uv tool install heynavi`"
+        return Finding("commands", "note", f"{formats.joined(missing)}: not on the PATH", hint)
+    return Finding("commands", "ok", f"{formats.joined(COMMAND_NAMES)} are on the PATH")
 
 
 def _setup(name: str) -> Finding:
@@ -194,11 +280,13 @@ def _setup(name: str) -> Finding:
     agent = registry.settings()[name]
     title, repair = f"{agent.program} setup", f"repair it with `navi setup {name}`"
     if not agent.is_installed():
+        if agent.driver not in {each.name for each in installed_agents(settings.load())}:
+            return Finding(title, "ok", f"none: {agent.title} is not installed")
         hint = f"connect {agent.title} to Navi with `navi setup {name}`"
         return Finding(title, "note", "none", hint)
     if defects := agent.defects():
         return Finding(title, "problem", "; ".join(defects), repair)
-    if targets := agent.foreign_targets(find_server().address):
+    if targets := agent.foreign_targets(lasting_address(), find_server().address):
         return Finding(title, "note", f"points to another Navi: {', '.join(targets)}", repair)
     return Finding(title, "ok", "hooks and tools point to this Navi")
 
@@ -224,13 +312,16 @@ def _program(name: str) -> Finding:
 
 CHECKS: dict[str, Callable[[], Finding]] = {
     "versions": _versions,
+    "commands": _commands,
     "settings": _settings,
     "time zone": _timezone,
     "model": _model,
     "home": _home,
     "store": _store,
     "set aside": _set_aside,
+    "notify": _notifications,
     "index": _index,
+    "meaning": _meaning,
     "server": _server,
 }
 

@@ -1,4 +1,4 @@
-"""`navi import-jobs`: import automations from an older system."""
+"""`navi import-jobs`: import automations from a jobs.json file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from navi.cli import output
 HELP = """Import automations from a jobs.json file. Needs no server; if one is running, it
 picks them up.
 
-Each job keeps its kind: bound to a session, unbound (it runs in the background, and only answers
-worth reading are delivered), or a system event. Jobs that can't be read are reported; the others
-are imported. heartbeat and dream are built into Navi: switch them on in the settings. The file is
-not changed, and importing it again creates no duplicates.
+A job bound to a session runs there. Unbound jobs, and jobs of kind `system_event`, run in the
+background and deliver an answer only if it is worth reading. Heartbeat and dream jobs are not
+imported, because Navi has its own; turn those on in the settings. Jobs that can't be read are
+reported; the others are imported. The file is not changed, and importing it again creates no
+duplicates.
 """
 
 
@@ -27,14 +28,14 @@ not changed, and importing it again creates no duplicates.
     "sessions",
     multiple=True,
     metavar="KEY=ID",
-    help="Map the file's session KEY to a Navi session. Repeatable.",
+    help="Run the jobs that the file binds to KEY in the session with this ID. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_json: bool) -> None:
     from navi.live.runtime.scheduler.job_import import ImportResult, import_jobs
 
-    names = dict(_pair(each) for each in sessions)
+    ids_by_key = dict(_key_and_id(each) for each in sessions)
     try:
         text = file.read_text()
     except (OSError, UnicodeDecodeError) as error:
@@ -56,16 +57,18 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         store.start()
         zone = zone_name(settings.timezone_of(settings.load()))
         try:
-            return await import_jobs(store, SystemClock(), text, zone, names)
+            return await import_jobs(store, SystemClock(), text, zone, ids_by_key)
         finally:
             await store.close()
 
     result = asyncio.run(run())
     if as_json:
+        existing_ids = [each.id for each in result.existing]
         output.say_json(
             {
                 "imported": [each.id for each in result.added],
-                "known": [each.id for each in result.existing],
+                "already_imported": existing_ids,
+                "known": existing_ids,  # the older name of the same list
                 "refused": [{"job": each.job, "reason": each.reason} for each in result.refused],
                 "notes": result.notes,
             }
@@ -83,7 +86,7 @@ def command(context: click.Context, file: Path, sessions: tuple[str, ...], as_js
         context.exit(1)
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _key_and_id(text: str) -> tuple[str, str]:
     key, separator, session_id = text.partition("=")
     if not separator or not key or not session_id:
         raise UsageError(

@@ -16,26 +16,35 @@ LINK_NOTE = "The link works once and expires in 10 minutes; `navi login` makes a
 
 
 @click.command("login")
-@click.option("--user", help=f"The user to log in.  [default: {LOCAL_USER_ID}]")
+@click.option(
+    "--user",
+    help="Make the link for this user; with --list, list only this user's browsers.  "
+    f"[default: {LOCAL_USER_ID}; with --list, all users]",
+)
 @click.option("--no-open", is_flag=True, help="Don't open a browser.")
 @click.option("--list", "is_list", is_flag=True, help="List the browsers that are logged in.")
 def command(user: str | None, no_open: bool, is_list: bool) -> None:
-    """Print a link that logs a browser in, and open it if you are at a desktop.
+    """Print a link that logs a browser in. Without --user, also open it if a desktop is available.
 
     The first person to open the link is logged in, so share it only with the user it is for.
-    Like `navi user`, run this on the machine that holds the server's store. `navi logout` logs
-    browsers out.
+    Like `navi user`, this has to run on the machine that holds the server's store.
+    `navi logout` logs browsers out.
     """
     if is_list:
         _list(user)
         return
-    address = running_server()
-    code = with_logins(lambda logins: logins.make_code(user or LOCAL_USER_ID))
-    link = login_link(address, user or LOCAL_USER_ID, code)
+    # With --user, the link is for someone else's browser.
+    print_link(user or LOCAL_USER_ID, opens_browser=user is None and not no_open)
+
+
+def print_link(user: str, *, opens_browser: bool) -> None:
+    """Print a link that logs `user` in. `opens_browser` also opens it if there is a desktop."""
+    address = running_server_address()
+    code = with_logins(lambda logins: logins.make_code(user))
+    link = login_link(address, user, code)
     output.say(link)
     output.note(LINK_NOTE)
-    # With --user, the link is for someone else's browser.
-    if user is None and not no_open and browser.can_open():
+    if opens_browser and browser.can_open():
         browser.open_link(link, server_files.home())
 
 
@@ -49,8 +58,8 @@ def _list(user: str | None) -> None:
     output.table(["USER", "SINCE", "LAST USED"], rows)
 
 
-def running_server() -> str:
-    """The server's address, after checking that it responds."""
+def running_server_address() -> str:
+    """The server's address. Raises an error if the server does not respond."""
     address = find_server().address
     # Don't send the token: any program may be listening there.
     Client(Server(address, None, "")).health()

@@ -1,4 +1,4 @@
-"""`navi mcp`: Navi's tools for an agent that starts them as a program."""
+"""`navi mcp`: serve Navi's tools to the agent that runs this command."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ def command() -> None:
     """Serve Navi's tools over the Model Context Protocol, on standard input and output.
 
     Agents start this themselves after `navi setup`. The tools come from the running server, which
-    also serves them over HTTP at /mcp; without a server there are none.
+    also serves them over HTTP at /mcp. Without a server, there are no tools.
     """
     from navi.client import Client, find_server, mcp_bridge
     from navi.vendors.registry import vendors
 
-    variables = [each.session_variable for each in vendors().values() if each.session_variable]
-    mcp_bridge.run(Client(find_server()), os.environ, variables, sys.stdin, output.say)
+    session_variables = [
+        each.session_variable for each in vendors().values() if each.session_variable
+    ]
+    mcp_bridge.run(
+        lambda: Client(find_server()), os.environ, session_variables, sys.stdin, output.say
+    )

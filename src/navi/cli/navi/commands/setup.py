@@ -9,7 +9,7 @@ import click
 
 from navi.base.errors import NaviError, UsageError
 from navi.cli import output
-from navi.client import find_server
+from navi.client import lasting_address
 from navi.vendors.agent_settings import plan_removal
 from navi.vendors.registry import settings
 from navi.vendors.settings_file import Change
@@ -29,19 +29,19 @@ def command(agent: str | None, remove: bool, dry_run: bool) -> None:
     messages to them are delivered when the agent finishes its turn.
     """
     if remove:
-        chosen = settings().values() if agent is None else [settings()[agent]]
-        changes, problems = plan_removal(chosen)
+        agents = settings().values() if agent is None else [settings()[agent]]
+        changes, problems = plan_removal(agents)
     elif agent is None:
         raise UsageError(
             "no agent specified", hint=" or ".join(f"`navi setup {name}`" for name in settings())
         )
     else:
-        changes, problems = settings()[agent].plan_installation(find_server().address), []
+        changes, problems = settings()[agent].plan_installation(lasting_address()), []
     if not changes and not problems:
         output.note("nothing to change")
     if dry_run:
         for change in changes:
-            output.say(change.diff())
+            output.diff(change.diff())
     else:
         problems += write_all(changes)
         if agent is not None and changes and not remove and not problems:

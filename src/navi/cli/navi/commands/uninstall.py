@@ -15,10 +15,13 @@ from navi.base import paths
 from navi.base.errors import Conflict, NaviError
 from navi.cli import formats, output
 from navi.cli.confirmation import require_confirmation
-from navi.cli.navi.commands.login import running_server
+from navi.cli.navi.commands.login import running_server_address
 from navi.cli.navi.commands.setup import write_all
+from navi.cli.navi.data_files import PERMISSION_RECEIPTS, DataFiles, data_files, processes_using
 from navi.cli.navi.installation import removal_command
-from navi.cli.navi.kept_files import PERMISSIONS, KeptFiles, kept_files, processes_using
+from navi.cli.navi.service.definition import remove_service
+from navi.cli.navi.service.service_manager import ServiceManager
+from navi.cli.navi.service.this_machine import installed_service
 from navi.vendors.agent_settings import plan_removal, receipts_folder
 from navi.vendors.registry import settings
 from navi.vendors.settings_file import Change
@@ -33,36 +36,47 @@ from navi.vendors.settings_file import Change
 def command(data: bool, yes: bool, dry_run: bool) -> None:
     """Disconnect your agents from Navi, and optionally delete its data.
 
-    Lists what will be removed and asks first. Data stays unless you add --data, and the
-    program always stays: the last line printed is the command that removes it.
+    Lists what will be removed and asks first. Data is kept unless you add --data. The program
+    itself is kept; the last line of output is the command to remove it.
     """
     changes, problems = plan_removal(settings().values())
-    files = kept_files()
-    doomed = files if data else []
-    if pids := processes_using(doomed):
-        raise Conflict(
-            f"the data is in use by process {', '.join(map(str, pids))}",
-            hint="stop the server (Ctrl-C where it runs) and `recall watch`, then try again",
-        )
+    files = data_files()
+    to_delete = files if data else []
+    service = installed_service()
+    if service is None:
+        _require_unused(to_delete)
     for problem in problems:
         output.complain(problem)
     if not changes and not problems:
         output.say("No agent is connected to Navi.")
-    _show(changes, files, is_deleted=data)
-    for remark in _remarks(files):
+    if service is not None:
+        output.say(f"Service to stop and remove:\n  {service.file}")
+    _show(changes, files, will_delete=data)
+    for remark in _remarks(files, has_service=service is not None):
         output.note(remark)
     if dry_run:
         for change in changes:
-            output.say(change.diff())
+            output.diff(change.diff())
     else:
-        _ask(changes, doomed, yes)
-        problems += _remove(changes, doomed, keep_receipts=bool(problems))
+        _ask(changes, to_delete, service, yes)
+        if service is not None:
+            problems += _remove_service(service)
+            _require_unused(to_delete)
+        problems += _remove(changes, to_delete, keep_receipts=bool(problems))
     output.note("to remove the program itself:")
     output.say(removal_command(Path(sys.prefix)))
     sys.exit(1 if problems else 0)
 
 
-def _show(changes: Sequence[Change], files: Sequence[KeptFiles], *, is_deleted: bool) -> None:
+def _require_unused(to_delete: Sequence[DataFiles]) -> None:
+    if pids := processes_using(to_delete):
+        raise Conflict(
+            f"the data is in use by process {', '.join(map(str, pids))}",
+            hint="stop the server (Ctrl-C where it runs) and `recall watch`, then try again",
+        )
+
+
+def _show(changes: Sequence[Change], files: Sequence[DataFiles], *, will_delete: bool) -> None:
     if changes:
         output.say("Hooks and MCP servers to remove from agents' settings:")
         for change in changes:
@@ -71,22 +85,38 @@ def _show(changes: Sequence[Change], files: Sequence[KeptFiles], *, is_deleted: 
         output.say("Backups of those settings to delete:")
         output.say(f"  {receipts_folder()}")
     if files:
-        output.say("Data to delete:" if is_deleted else "Data to keep (--data deletes it):")
+        output.say("Data to delete:" if will_delete else "Data to keep (--data deletes it):")
         rows = [[f"  {each.folder}", formats.size(each.size()), each.content] for each in files]
         output.columns(rows, "  ")
 
 
-def _ask(changes: Sequence[Change], doomed: Sequence[KeptFiles], yes: bool) -> None:
-    questions = ["Remove Navi from these settings?"] if changes else []
-    if doomed:
-        total = formats.size(sum(each.size() for each in doomed))
+def _ask(
+    changes: Sequence[Change],
+    to_delete: Sequence[DataFiles],
+    service: ServiceManager | None,
+    yes: bool,
+) -> None:
+    questions = [] if service is None else ["Stop and remove the service?"]
+    questions += ["Remove Navi from these settings?"] if changes else []
+    if to_delete:
+        total = formats.size(sum(each.size() for each in to_delete))
         questions.append(f"Delete {total} of data for good?")
     if questions and not yes:
         require_confirmation(*questions)
 
 
+def _remove_service(service: ServiceManager) -> list[NaviError]:
+    try:
+        remove_service(service)
+    except NaviError as problem:
+        output.complain(problem)
+        return [problem]
+    output.say(f"removed {service.file}")
+    return []
+
+
 def _remove(
-    changes: Sequence[Change], doomed: Sequence[KeptFiles], *, keep_receipts: bool
+    changes: Sequence[Change], to_delete: Sequence[DataFiles], *, keep_receipts: bool
 ) -> list[NaviError]:
     """Remove whatever can be removed, and return the problems with the rest."""
     problems = write_all(changes)
@@ -94,7 +124,7 @@ def _remove(
         shutil.rmtree(receipts_folder(), ignore_errors=True)
         with suppress(OSError):
             paths.home().rmdir()  # fails if it holds anything else
-    for files in doomed:
+    for files in to_delete:
         try:
             files.remove()
         except OSError as error:
@@ -107,10 +137,10 @@ def _remove(
     return problems
 
 
-def _remarks(files: Sequence[KeptFiles]) -> list[str]:
+def _remarks(files: Sequence[DataFiles], *, has_service: bool) -> list[str]:
     """What will keep running or be left behind."""
     remarks = []
-    if address := _running_server():
+    if not has_service and (address := _running_server_address()):
         remarks.append(f"a server is running at {address}: stop it with Ctrl-C where it runs")
     socket = paths.tmux_socket()
     if _has_panes(socket):
@@ -119,7 +149,7 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
         )
     if paths.store_file(paths.database_url()) is None:
         remarks.append("the database in NAVI_DATABASE_URL is not touched")
-    if any(path.name == PERMISSIONS for each in files for path in each.paths):
+    if any(path.name == PERMISSION_RECEIPTS for each in files for path in each.paths):
         remarks.append(
             "permission rules added by `recall stats bash --apply` stay in Claude Code's settings; "
             "to remove them, run `recall stats bash --undo` first"
@@ -127,9 +157,9 @@ def _remarks(files: Sequence[KeptFiles]) -> list[str]:
     return remarks
 
 
-def _running_server() -> str | None:
+def _running_server_address() -> str | None:
     try:
-        return running_server()
+        return running_server_address()
     except NaviError:
         return None
 

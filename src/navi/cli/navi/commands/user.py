@@ -48,11 +48,11 @@ def list_users(as_json: bool) -> None:
 )
 @click.argument("name")
 def token(name: str) -> None:
-    new = with_accounts(lambda accounts: accounts.replace_token(name))
+    new_token = with_accounts(lambda accounts: accounts.replace_token(name))
     output.note(
         f"{name}'s old token no longer works and their browsers are logged out; the new token:"
     )
-    output.say(new)
+    output.say(new_token)
 
 
 @command.command(
@@ -81,7 +81,7 @@ def _consequences(belongings: Belongings) -> str:
         "automation": belongings.automations,
         "reminder": belongings.reminders,
     }
-    things = [formats.count(number, noun) for noun, number in counts.items() if number]
-    if not things:
+    parts = [formats.count(number, noun) for noun, number in counts.items() if number]
+    if not parts:
         return "They have nothing running or scheduled."
-    return f"Removing the user stops {', '.join(things)}."
+    return f"Removing the user stops {', '.join(parts)}."

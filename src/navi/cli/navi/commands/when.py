@@ -1,20 +1,25 @@
-"""`navi when`: show how Navi reads a time."""
+"""`navi when`: show how Navi interprets a time."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import click
 
 from navi.base.errors import UsageError
 from navi.base.time_expressions import describe, describe_length, parse_when
 from navi.base.timestamps import instant
-from navi.cli import output, timezone_options
+from navi.cli import output
+from navi.cli.timezone_options import timezone_option
 from navi.live.model.scheduling.recall import occurrences, parse_interval
 
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
 FOLLOWING_COUNT = 5
-HELP = """Show how Navi reads a time, without scheduling anything. Needs no server.
+HELP = """Show how Navi interprets a time, without scheduling anything. Needs no server.
 
 \b
 navi when 2h 15m
@@ -30,23 +35,18 @@ navi when "monday at 9" --every 1w
     metavar="DURATION",
     help=f"Also show the next {FOLLOWING_COUNT} times at this interval.",
 )
-@click.option(
-    "--tz", metavar="ZONE", help="Time zone, like Europe/Paris.  [default: from the settings]"
-)
-@click.option("--timezone", metavar="±HH:MM", help="Time zone as an offset from UTC.")
+@timezone_option("from the settings")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     words: tuple[str, ...],
     every: str | None,
-    tz: str | None,
-    timezone: str | None,
+    zone: tzinfo | None,
     as_json: bool,
 ) -> None:
     text = " ".join(words) or every
     if text is None:
         raise UsageError("the time is missing", hint='`navi when "tomorrow at 9"`')
     interval = None if every is None else parse_interval(every)
-    zone = timezone_options.read(tz, timezone)
     if zone is None:
         from navi.live.runtime import settings
 
@@ -62,6 +62,7 @@ def command(
             {"trigger_at": instant(each), "reading": describe(each, now, zone)}
             for each in (at, *following)
         ]
+        # The same keys as in the answer to POST /recalls/preview.
         output.say_json({**readings[0], "interval_seconds": interval, "beats": readings[1:]})
         return
     output.say(describe(at, now, zone))

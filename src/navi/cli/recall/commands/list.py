@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from navi.cli import formats, output
 from navi.cli.recall.options import (
     TagName,
     clock,
+    host_option,
     json_option,
     project_option,
     since_option,
@@ -22,12 +24,13 @@ from navi.cli.recall.options import (
 from navi.cli.table import Column
 
 if TYPE_CHECKING:
+    from navi.memory.index_paths import IndexPaths
     from navi.memory.read.session_list import SessionFilters, SessionList
 
 DEFAULT_LIMIT = 50
-WIDE = 100
-"""Terminal columns needed for whole ids."""
-SHORT_ID = 8
+WHOLE_ID_WIDTH = 100
+"""How wide a terminal must be to show whole ids."""
+SHORT_ID_LENGTH = 8
 
 
 @click.command(
@@ -41,6 +44,7 @@ SHORT_ID = 8
 @since_option
 @until_option
 @project_option
+@host_option
 @click.option("--tag", type=TagName(), help="Only sessions with this tag.")
 @click.option(
     "--limit",
@@ -48,7 +52,7 @@ SHORT_ID = 8
     metavar="N",
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="Maximum number to list; 0 for all.",
+    help="Maximum number of sessions; 0 for all.",
 )
 @click.option("--count", "only_count", is_flag=True, help="Print only the number of matches.")
 @json_option
@@ -57,22 +61,25 @@ def command(
     since: datetime | None,
     until: datetime | None,
     project: str | None,
+    host: str | None,
     tag: str | None,
     limit: int,
     only_count: bool,
     as_json: bool,
 ) -> None:
-    from navi.cli.recall.filters import TagNotFound
     from navi.cli.recall.freshness import bring_up_to_date
-    from navi.memory.index_paths import places
+    from navi.cli.recall.no_matches import TagNotFound, require_host
+    from navi.memory.index_paths import index_paths
     from navi.memory.read.session_list import SessionFilters, SessionList
 
-    where = places()
-    bring_up_to_date(where)
-    session_list = SessionList(where)
+    paths = index_paths()
+    bring_up_to_date(paths)
+    session_list = SessionList(paths)
     if tag is not None and tag not in session_list.tags():
         raise TagNotFound(tag, session_list.tags())
-    filters = SessionFilters(source, since, project, tag, until)
+    if host is not None:
+        require_host(paths, session_list, host)
+    filters = SessionFilters(source, since, project, tag, until, host)
     if only_count:
         output.say(str(session_list.total(filters)))
         return
@@ -82,27 +89,37 @@ def command(
     if as_json:
         output.say_json(sessions)
     elif sessions:
-        _show(sessions, clock().now())
+        _show(sessions, clock().now(), _kept_ids(paths, sessions))
     else:
-        _explain(session_list, filters)
+        _explain_no_sessions(session_list, filters)
     if limit and len(sessions) == limit and (total := session_list.total(filters)) > limit:
         output.note(f"{limit} of {total:,} sessions; --limit 0 for all")
 
 
-def _explain(session_list: SessionList, filters: SessionFilters) -> None:
-    from navi.cli.recall.filters import NOTHING_INDEXED, reason
+def _explain_no_sessions(session_list: SessionList, filters: SessionFilters) -> None:
+    from navi.cli.recall.no_matches import NOTHING_INDEXED, why_nothing_matches
 
     if session_list.total() == 0:
         output.note(NOTHING_INDEXED)
     else:
-        output.note(reason(filters, session_list.total, session_list))
+        output.note(why_nothing_matches(filters, session_list.total, session_list))
 
 
-def _show(sessions: list[dict[str, Any]], now: datetime) -> None:
+def _kept_ids(paths: IndexPaths, sessions: list[dict[str, Any]]) -> Container[str]:
+    """The sessions whose file was kept. Read only if some file is gone."""
+    if not any(each["is_archived"] for each in sessions) or not paths.kept.exists():
+        return ()
+    from navi.memory.keep import kept_files
+
+    return kept_files.load(paths).files
+
+
+def _show(sessions: list[dict[str, Any]], now: datetime, kept_ids: Container[str]) -> None:
     width = output.width()
-    id_length = SHORT_ID if width is not None and width < WIDE else None
+    id_length = SHORT_ID_LENGTH if width is not None and width < WHOLE_ID_WIDTH else None
     moments = [moment for each in sessions if (moment := _latest(each)) is not None]
     zones = {f"{moment.astimezone():%Z}" for moment in moments}
+    shows_hosts = any(each["host"] for each in sessions)
     zone = zones.pop() if len(zones) == 1 else "local"
     output.table(
         [
@@ -110,29 +127,38 @@ def _show(sessions: list[dict[str, Any]], now: datetime) -> None:
             Column("AGE", is_number=True),
             Column(f"LATEST ({zone})", rank=3, style="dim"),
             Column("SOURCE", rank=1),
+            *([Column("HOST")] if shows_hosts else []),
             Column("MSGS", is_number=True, rank=2),
             Column("TOOLS", is_number=True, rank=4),
             Column("PROJECT", needed_width=16, keeps_end=True, style="dim"),
             Column("TITLE", needed_width=24),
         ],
-        [_row(each, now, id_length) for each in sessions],
+        [_row(each, now, id_length, kept_ids, shows_hosts) for each in sessions],
     )
 
 
-def _row(session: dict[str, Any], now: datetime, id_length: int | None) -> list[str]:
+def _row(
+    session: dict[str, Any],
+    now: datetime,
+    id_length: int | None,
+    kept_ids: Container[str],
+    shows_hosts: bool,
+) -> list[str]:
     latest = _latest(session)
-    marks = ["sub-agent"] * session["is_subagent"] + ["file gone"] * session["is_archived"]
-    marks += ["incomplete"] * (not session["is_complete"])
-    # In front of the title, so that they are not cut off.
-    labels = [*(f"[{mark}]" for mark in marks), *(f"#{tag}" for tag in session["tags"])]
+    gone = "kept" if session["id"] in kept_ids else "file gone"
+    flags = ["sub-agent"] * session["is_subagent"] + [gone] * session["is_archived"]
+    flags += ["incomplete"] * (not session["is_complete"])
+    # Labels come before the title, so that they are not cut off.
+    labels = [*(f"[{flag}]" for flag in flags), *(f"#{tag}" for tag in session["tags"])]
     return [
         session["id"][:id_length],
         formats.age(latest, now),
         "" if latest is None else f"{latest.astimezone():%Y-%m-%d %H:%M}",
         formats.source(session["source"]),
+        *([session["host"] or "here"] if shows_hosts else []),
         f"{session['message_count']:,}",
         f"{session['tool_count']:,}",
-        formats.home_short(session["project"] or ""),
+        formats.short_path(session["project"] or ""),
         " ".join([*labels, one_line(session["title"] or "")]),
     ]
 

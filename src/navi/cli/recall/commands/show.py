@@ -24,7 +24,7 @@ COLOURS = {"user": "green", "assistant": "cyan"}
 MAIN_ARGUMENTS = ("file_path", "path", "notebook_path", "pattern", "url", "query", "prompt")
 
 Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
-"""A message with its tool calls; None for calls outside any message."""
+"""A message and its tool calls; the message is None for calls outside any message."""
 
 
 @click.command(
@@ -42,7 +42,7 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--at",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Only this message and the ones around it.",
+    help="Only message N and the ones around it.",
 )
 @click.option("--grep", metavar="WORDS", help="Only messages that match, as in `recall search`.")
 @click.option("--last", type=click.IntRange(min=1), help="Only the last N messages.", metavar="N")
@@ -51,7 +51,8 @@ Entry = tuple[dict[str, Any] | None, list[dict[str, Any]]]
     "--context",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Show N messages around each match.  [default: {AT_CONTEXT} with --at, otherwise 0]",
+    help="Show N messages before and after each match.  "
+    f"[default: {AT_CONTEXT} with --at, otherwise 0]",
 )
 @raw_option
 @json_option
@@ -66,50 +67,49 @@ def command(
     as_json: bool,
 ) -> None:
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read.session_lookup import resolve
     from navi.memory.read.session_transcript import transcript
 
     if sum(each is not None for each in (at, grep, last)) > 1:
         raise UsageError("--at, --grep and --last can't be combined", hint="choose one of them")
-    with database.reading(places()) as connection:
-        session = transcript(connection, resolve(connection, id))
-    entries = list(session.with_calls())
-    chosen = _select(session.session["id"], entries, at, grep, last)
+    with database.reading(index_paths()) as connection:
+        conversation = transcript(connection, resolve(connection, id))
+    entries = list(conversation.with_calls())
+    selection = _select(conversation.session["id"], entries, at, grep, last)
     if context is None:
         context = AT_CONTEXT if at is not None else 0
     positions = [
         position
         for position in range(len(entries))
-        if any(abs(position - each) <= context for each in chosen)
+        if any(abs(position - each) <= context for each in selection)
     ]
     if as_json:
-        output.say_json(_json(session, entries, positions))
+        output.say_json(_json(conversation, entries, positions))
         return
     if not positions and grep is not None:
         output.note(f"no message in this session matches {grep}")
-    # A match may be in a command or in the agent's thinking.
-    whole = set(chosen) if at is not None or grep is not None else set()
-    body = _body(entries, positions, whole, tools=tools, thinking=thinking)
-    output.page([*_head(session), *body])
+    # Matches of --at and --grep are shown in full: a word may be in a command or in thinking.
+    in_full = set(selection) if at is not None or grep is not None else set()
+    body = _body(entries, positions, in_full, tools=tools, thinking=thinking)
+    output.page([*_head(conversation), *body])
 
 
 def _select(
-    session: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
+    session_id: str, entries: list[Entry], at: int | None, grep: str | None, last: int | None
 ) -> list[int]:
     """The positions of the requested entries."""
     with_message = [
         position for position, (message, _) in enumerate(entries) if message is not None
     ]
     if at is not None:
-        numbers = {_number(entries[position]): position for position in with_message}
-        if at not in numbers:
-            existing = f"{min(numbers)} to {max(numbers)}" if numbers else "none"
-            raise NotFound(
-                f"session {session} has no message {at}",
-                hint=f"its messages are numbered {existing}",
-            )
-        return [numbers[at]]
+        by_number = {_number(entries[position]): position for position in with_message}
+        if at not in by_number:
+            hint = "it has no messages"
+            if by_number:
+                hint = f"its messages are numbered {min(by_number)} to {max(by_number)}"
+            raise NotFound(f"session {session_id} has no message {at}", hint=hint)
+        return [by_number[at]]
     if grep is not None:
         from navi.memory.read.query import read_query
         from navi.memory.read.snippets import matches_query
@@ -140,7 +140,8 @@ def _text(entry: Entry) -> str:
     """Everything in the entry that a search can match."""
     message, calls = entry
     texts = [] if message is None else [message["content"], message["thinking"]]
-    return "\n".join(filter(None, [*texts, *(call["bash_command"] for call in calls)]))
+    texts += [call[name] for call in calls for name in ("bash_command", "output")]
+    return "\n".join(filter(None, texts))
 
 
 def _json(transcript: Transcript, entries: list[Entry], positions: list[int]) -> dict[str, Any]:
@@ -160,10 +161,12 @@ def _head(transcript: Transcript) -> list[str]:
     source = formats.source(session["source"])
     head = [
         output.styled(f"[{started}] Session {session['id']} ({source})", "bold"),
-        f"Project: {one_line(formats.home_short(session['project'] or '?'))}",
+        f"Project: {one_line(formats.short_path(session['project'] or '?'))}",
         f"Duration: {formats.duration(session['duration_seconds'])} | "
         f"Messages: {session['message_count']:,} | Tools: {session['tool_count']:,}",
     ]
+    if session["host"]:
+        head.append(f"Host: {session['host']}")
     if session["title"]:
         head.append(f"Title: {one_line(mask(session['title']))}")
     if session["tags"]:
@@ -171,23 +174,31 @@ def _head(transcript: Transcript) -> list[str]:
     if transcript.parent_id:
         head.append(f"Parent: {transcript.parent_id}")
     if session["is_archived"]:
-        head.append("Its file is gone; this is what was indexed.")
+        head.append(f"Its file is gone; this is what was indexed.{_restore_hint(session['id'])}")
     return [*head, ""]
 
 
+def _restore_hint(id: str) -> str:
+    from navi.memory.index_paths import index_paths
+    from navi.memory.keep import kept_files
+
+    kept = kept_files.load(index_paths())
+    return f" `recall restore {id}` brings the file back." if id in kept.files else ""
+
+
 def _body(
-    entries: list[Entry], positions: list[int], whole: set[int], *, tools: bool, thinking: bool
+    entries: list[Entry], positions: list[int], in_full: set[int], *, tools: bool, thinking: bool
 ) -> list[str]:
-    """Entries at the positions in `whole` always include their calls and thinking."""
+    """Entries at the positions `in_full` always include their calls and thinking."""
     lines: list[str] = []
     previous = -1
     for position in positions:
         lines += _gap(position - previous - 1)
         message, calls = entries[position]
         if message is not None:
-            lines += _message_lines(message, thinking=thinking or position in whole)
-        if tools or position in whole:
-            lines += [_call_line(call) for call in calls]
+            lines += _message_lines(message, thinking=thinking or position in in_full)
+        if tools or position in in_full:
+            lines += [line for call in calls for line in _call_lines(call)]
         previous = position
     return lines + (_gap(len(entries) - previous - 1) if positions else [])
 
@@ -210,8 +221,8 @@ def _message_lines(message: dict[str, Any], *, thinking: bool) -> list[str]:
     return lines
 
 
-def _wrapped(text: str, used: int) -> str:
-    """Prose wrapped to the terminal's width; code unchanged."""
+def _wrapped(text: str, label_length: int) -> str:
+    """Prose wrapped to the terminal's width, after a label; code unchanged."""
     width = output.width()
     if width is None:
         return text
@@ -223,17 +234,22 @@ def _wrapped(text: str, used: int) -> str:
         if is_code or is_fence:
             lines.append(line)
         else:
-            room = width - used if not lines else width
+            room = width - label_length if not lines else width
             spans = cells.line_spans(line, room, width)
             lines += [line[start:end].rstrip() for start, end in spans]
     return "\n".join(lines)
 
 
-def _call_line(call: dict[str, Any]) -> str:
+def _call_lines(call: dict[str, Any]) -> list[str]:
     argument = mask(call["bash_command"]) or _main_argument(call["tool_input"])
-    line = f"  [{call['tool_name']}] {one_line(argument)}".rstrip()
+    lines = [f"  [{call['tool_name']}] {one_line(argument)}".rstrip()]
+    if call["output"]:
+        printed = output.cleaned(mask(call["output"])).splitlines()
+        lines += [f"    {line}".rstrip() for line in printed]
     width = output.width()
-    return line if width is None else cells.cut(line, width)
+    if width is not None:
+        lines = [cells.cut(line, width) for line in lines]
+    return [lines[0], *(output.styled(line, "dim") for line in lines[1:])]
 
 
 def _main_argument(tool_input: str | None) -> str:

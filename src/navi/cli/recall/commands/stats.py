@@ -9,8 +9,9 @@ import click
 
 from navi.cli import formats, output
 from navi.cli.command_group import CommandGroup
-from navi.cli.recall.filters import explain_no_stats
+from navi.cli.recall.no_matches import explain_no_stats, host_for_statistics
 from navi.cli.recall.options import (
+    host_option,
     json_option,
     project_option,
     since_option,
@@ -22,7 +23,7 @@ COMMANDS = {
     "tools": ("navi.cli.recall.commands.stats_tools", "Show how often each tool was used."),
     "bash": (
         "navi.cli.recall.commands.stats_bash",
-        "Show which commands ran, and suggest which to allow.",
+        "Show which commands ran, or suggest which to allow.",
     ),
     "tokens": ("navi.cli.recall.commands.stats_tokens", "Show tokens and their cost."),
 }
@@ -34,17 +35,22 @@ def _overview(
     source: str | None,
     since: datetime | None,
     project: str | None,
+    host: str | None,
     as_json: bool,
 ) -> None:
     if ctx.invoked_subcommand is not None:
+        # Options before the subcommand become its defaults.
+        values = {name: value for name, value in ctx.params.items() if value}
+        ctx.default_map = {ctx.invoked_subcommand: values}
         return
     from navi.base.timestamps import instant
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read import statistics
 
-    with database.reading(places()) as connection:
-        totals = statistics.overview(connection, statistics.Scope(source, project, since))
+    scope = statistics.Scope(source, project, since, host=host_for_statistics(host))
+    with database.reading(index_paths()) as connection:
+        totals = statistics.overview(connection, scope)
     if as_json:
         shape = {**totals, "first": instant(totals["first"]), "last": instant(totals["last"])}
         output.say_json(shape)
@@ -52,7 +58,7 @@ def _overview(
     if totals["sessions"]:
         _show(totals)
     else:
-        explain_no_stats("sessions", source, project, since)
+        explain_no_stats("sessions", source, project, since, host)
 
 
 def _show(totals: dict[str, Any]) -> None:
@@ -94,5 +100,5 @@ command = CommandGroup(
     callback=_overview,
     invoke_without_command=True,
 )
-for _option in (json_option, project_option, since_option, source_option):
+for _option in (json_option, host_option, project_option, since_option, source_option):
     _option(command)

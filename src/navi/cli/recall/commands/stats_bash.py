@@ -12,8 +12,14 @@ from navi.base.control_characters import one_line
 from navi.base.errors import UsageError
 from navi.base.secrets.masking import masked as mask
 from navi.cli import formats, output
-from navi.cli.recall.filters import explain_no_stats
-from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.recall.no_matches import explain_no_stats, host_for_statistics
+from navi.cli.recall.options import (
+    host_option,
+    json_option,
+    project_option,
+    since_option,
+    source_option,
+)
 from navi.cli.table import Column
 
 if TYPE_CHECKING:
@@ -22,9 +28,9 @@ if TYPE_CHECKING:
     from navi.permissions.suggestions import Skipped, Suggestion, Suggestions
     from navi.vendors.settings_file import Change
 
-# What fits on a screen with headings and notes.
 LINE_LIMIT = 25
-SHORT = {"medium": 6, "review": 4, "skipped": 4}
+"""As many lines as fit on a screen with headings and notes."""
+SECTION_LIMITS = {"medium": 6, "review": 4, "skipped": 4}
 HEADINGS = {
     "high": "High confidence (>=50 uses, no dangerous patterns):",
     "medium": "Medium confidence (>=10 uses):",
@@ -32,20 +38,27 @@ HEADINGS = {
 }
 
 
-@click.command("bash", help="Show which commands ran, and suggest which to allow.")
+@click.command("bash", help="Show which commands ran, or suggest which to allow.")
 @click.option("--suggest", is_flag=True, help="Suggest permission rules for Claude Code.")
 @click.option(
     "--apply",
     "applies",
     is_flag=True,
-    help="Add the rules to Claude Code's settings, after asking you.",
+    help="Add the suggested rules to Claude Code's settings, except those marked for review. "
+    "Asks first.",
 )
-@click.option("--all", "shows_all", is_flag=True, help="Show all suggestions, with examples.")
+@click.option(
+    "--all",
+    "shows_all",
+    is_flag=True,
+    help="With --suggest or --apply: show every suggestion, with examples.",
+)
 @click.option("--undo", is_flag=True, help="Undo the last --apply.")
 @click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @source_option
 @since_option
 @project_option
+@host_option
 @json_option
 def command(
     suggest: bool,
@@ -56,10 +69,11 @@ def command(
     source: str | None,
     since: datetime | None,
     project: str | None,
+    host: str | None,
     as_json: bool,
 ) -> None:
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read import statistics
 
     if undo:
@@ -70,31 +84,31 @@ def command(
             "--apply asks for confirmation and can't be combined with --json",
             hint="use one or the other",
         )
-    scope = statistics.Scope(source, project, since)
+    scope = statistics.Scope(source, project, since, host=host_for_statistics(host))
     if suggest or applies:
         from navi.permissions.suggestions import suggest as suggest_rules
 
-        with database.reading(places()) as connection:
-            lines = statistics.commands(connection, scope)
-        rules = suggest_rules(lines)
+        with database.reading(index_paths()) as connection:
+            commands = statistics.commands(connection, scope)
+        rules = suggest_rules(commands)
         if as_json:
             from navi.memory.read.json_views import suggestions_json
 
             output.say_json(suggestions_json(rules))
         else:
-            _show(rules, shows_all)
+            _show_suggestions(rules, shows_all)
         if applies:
             _apply(rules, yes)
         return
-    with database.reading(places()) as connection:
-        rows = statistics.bash(connection, scope)
+    with database.reading(index_paths()) as connection:
+        rows = statistics.bash_commands(connection, scope)
     if as_json:
         output.say_json(rows)
         return
     if rows:
         _show_rows(rows)
     else:
-        explain_no_stats("commands", source, project, since)
+        explain_no_stats("commands", source, project, since, host)
 
 
 def _show_rows(rows: list[dict[str, Any]]) -> None:
@@ -118,9 +132,9 @@ def _show_rows(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _show(rules: Suggestions, shows_all: bool) -> None:
+def _show_suggestions(rules: Suggestions, shows_all: bool) -> None:
     if not rules.suggestions and not rules.skipped:
-        output.note("no commands are indexed; `recall index` reads the agents' files")
+        output.note("found no commands; `recall index` reads the agents' files")
         return
     sections: dict[str, Sequence[Suggestion | Skipped]] = {
         confidence: [each for each in rules.suggestions if each.confidence == confidence]
@@ -136,13 +150,13 @@ def _show(rules: Suggestions, shows_all: bool) -> None:
         if section:
             output.say(f"\n{HEADINGS.get(name, 'Not suggested:')}")
         for each in section[: limits[name]]:
-            _line(each, shows_all)
+            _say_rule(each, shows_all)
     _say_footnotes(rules, sum(map(len, sections.values())) - sum(limits.values()))
 
 
 def _limits(lengths: dict[str, int]) -> dict[str, int]:
-    """How many lines of each section fit; the most confident sections get the remaining room."""
-    limits = {name: min(SHORT[name], lengths[name]) for name in SHORT}
+    """How many lines of each section to print; `high`, then `medium`, get the room that is left."""
+    limits = {name: min(SECTION_LIMITS[name], lengths[name]) for name in SECTION_LIMITS}
     for name in ("high", "medium"):
         limits.setdefault(name, 0)
         room = LINE_LIMIT - sum(limits.values())
@@ -150,36 +164,39 @@ def _limits(lengths: dict[str, int]) -> dict[str, int]:
     return limits
 
 
-def _line(each: Suggestion | Skipped, shows_all: bool) -> None:
-    from navi.permissions.guards import SHARED
+def _say_rule(rule: Suggestion | Skipped, shows_all: bool) -> None:
+    from navi.permissions.guards import SHARED_GUARDS
     from navi.permissions.suggestions import Skipped
 
-    uses = f"({each.count:,} {'use' if each.count == 1 else 'uses'})"
-    more = f" [SKIPPED] {each.reason}" if isinstance(each, Skipped) else ""
-    own = () if isinstance(each, Skipped) else [rule for rule in each.guards if rule not in SHARED]
-    if own:
-        more = f" +{len(own)} {'guard' if len(own) == 1 else 'guards'}"
-    output.say(f"  - {formats.shortened(mask(each.pattern), 60):<30} {uses}{more}")
+    remark, own_guards = "", []
+    if isinstance(rule, Skipped):
+        remark = f" [SKIPPED] {rule.reason}"
+    else:
+        own_guards = [guard for guard in rule.guards if guard not in SHARED_GUARDS]
+    if own_guards:
+        remark = f" +{formats.count(len(own_guards), 'guard')}"
+    uses = f"({formats.count(rule.count, 'use')})"
+    output.say(f"  - {formats.shortened(mask(rule.pattern), 60):<30} {uses}{remark}")
     if not shows_all:
         return
-    if each.projects:
-        where = ", ".join(formats.home_short(project) for project in each.projects)
-        output.say(f"      in: {where}")
-    for example in each.examples:
+    if rule.projects:
+        projects = ", ".join(formats.short_path(project) for project in rule.projects)
+        output.say(f"      in: {projects}")
+    for example in rule.examples:
         output.say(f"      e.g. {formats.shortened(mask(example), 100)}")
-    for rule in own:
-        output.say(f"      asks: {rule}")
+    for guard in own_guards:
+        output.say(f"      asks: {guard}")
 
 
 def _say_footnotes(rules: Suggestions, left_out: int) -> None:
-    from navi.permissions.guards import SHARED
+    from navi.permissions.guards import SHARED_GUARDS
 
     if left_out:
-        output.say(f"\n{left_out:,} more are not shown; --all shows them, with examples.")
+        output.say(f"\nNot shown: {left_out:,} more; --all shows everything, with examples.")
     if any(each.guards for each in rules.suggestions):
         output.say(
             "\nRules with * come with guards: `ask` rules for harmful variants, "
-            f"{len(SHARED)} of them shared.\n"
+            f"{len(SHARED_GUARDS)} of them shared.\n"
             "Claude Code 2.1.325 asks before writing output to a file; older versions may not."
         )
 
@@ -195,9 +212,10 @@ def _apply(rules: Suggestions, yes: bool) -> None:
         _receipts_file(),
     )
     if not change.is_needed:
-        output.note(f"{change.path} already allows all of them")
+        output.note(f"there are no rules to add to {change.path}")
         return
-    output.say(f"\n{change.diff()}")
+    output.say()
+    output.diff(change.diff())
     _write(change, yes, "written; `recall stats bash --undo` reverts it")
 
 
@@ -205,7 +223,7 @@ def _undo(yes: bool) -> None:
     from navi.vendors.claude_code.settings import plan_rules_undo
 
     change = plan_rules_undo(_receipts_file())
-    output.say(change.diff())
+    output.diff(change.diff())
     _write(change, yes, "undone")
 
 
@@ -218,8 +236,8 @@ def _write(change: Change, yes: bool, result: str) -> None:
 
 
 def _receipts_file() -> Path:
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
 
-    where = places()
-    where.prepare()
-    return where.database.with_name("permissions.json")
+    paths = index_paths()
+    paths.prepare()
+    return paths.database.with_name("permissions.json")

@@ -7,8 +7,14 @@ from datetime import datetime
 import click
 
 from navi.cli import formats, output
-from navi.cli.recall.filters import explain_no_stats
-from navi.cli.recall.options import json_option, project_option, since_option, source_option
+from navi.cli.recall.no_matches import explain_no_stats, host_for_statistics
+from navi.cli.recall.options import (
+    host_option,
+    json_option,
+    project_option,
+    since_option,
+    source_option,
+)
 from navi.cli.table import Column
 
 
@@ -16,19 +22,27 @@ from navi.cli.table import Column
 @source_option
 @since_option
 @project_option
+@host_option
 @json_option
-def command(source: str | None, since: datetime | None, project: str | None, as_json: bool) -> None:
+def command(
+    source: str | None,
+    since: datetime | None,
+    project: str | None,
+    host: str | None,
+    as_json: bool,
+) -> None:
     from navi.memory import database
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read import statistics
 
-    with database.reading(places()) as connection:
-        rows = statistics.tools(connection, statistics.Scope(source, project, since))
+    scope = statistics.Scope(source, project, since, host=host_for_statistics(host))
+    with database.reading(index_paths()) as connection:
+        rows = statistics.tools(connection, scope)
     if as_json:
         output.say_json(rows)
         return
     if not rows:
-        explain_no_stats("tool calls", source, project, since)
+        explain_no_stats("tool calls", source, project, since, host)
         return
     largest = max(row["count"] for row in rows)
     output.table(

@@ -20,19 +20,19 @@ def change(id: str, tags: tuple[str, ...], as_json: bool, *, is_added: bool) -> 
     from navi.memory import database
     from navi.memory import tags as tagging
     from navi.memory.index_errors import NoIndex
-    from navi.memory.index_paths import places
+    from navi.memory.index_paths import index_paths
     from navi.memory.read.session_lookup import resolve
 
-    where, now = places(), clock().now()
-    if not where.database.exists():
+    paths, now = index_paths(), clock().now()
+    if not paths.database.exists():
         raise NoIndex
     if tags:
-        session, current = tagging.change(where, id, tags, now, is_added=is_added)
+        session_id, current = tagging.change(paths, id, tags, now, is_added=is_added)
     else:
-        with database.reading(where) as connection:
-            session = resolve(connection, id)
-            current = tagging.tags_of(connection, session)
+        with database.reading(paths) as connection:
+            session_id = resolve(connection, id)
+            current = tagging.tags_of(connection, session_id)
     if as_json:
-        output.say_json({"session_id": session, "tags": current})
+        output.say_json({"session_id": session_id, "tags": current})
     else:
-        output.say(f"{session}: {' '.join(f'#{tag}' for tag in current) or 'no tags'}")
+        output.say(f"{session_id}: {' '.join(f'#{tag}' for tag in current) or 'no tags'}")

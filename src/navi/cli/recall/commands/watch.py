@@ -29,31 +29,42 @@ def command(verbose: bool, as_json: bool) -> None:
     `navi serve` does the same while it runs. With --json, each line on standard input requests an
     update, and the end of input stops the command.
     """
-    from navi.memory.index_paths import places
+    from navi.cli.recall.embedding_process import EmbeddingProcess
+    from navi.memory.index_paths import index_paths
     from navi.memory.index_settings import searchable_fields
     from navi.memory.ingest.refresh import Refresh
     from navi.memory.ingest.watch import Follower
-    from navi.memory.resume import agents
+    from navi.vendors.registry import sources
 
     def report_file(progress: Progress) -> None:
         if verbose:
             output.note(f"{progress.path}: {progress.outcome}")
 
-    refresh = Refresh(places(), agents(), searchable_fields(), clock(), on_progress=report_file)
+    refresh = Refresh(
+        index_paths(), sources(), searchable_fields(), clock(), on_progress=report_file
+    )
+    embedding = EmbeddingProcess(refresh.paths)
+
+    def on_pass(result: RefreshResult) -> None:
+        (_print_pass if as_json else _describe_pass)(result)
+        embedding.request()
+
+    follower = Follower(refresh, on_pass, _print_problem if as_json else _describe_problem)
     if as_json:
-        follower = Follower(refresh, _print_pass, _print_problem)
         Thread(target=_read_requests, args=(follower,), daemon=True).start()
     else:
-        follower = Follower(refresh, _describe_pass, _describe_problem)
         output.note("watching; press Ctrl-C to stop")
-    follower.run()
+    try:
+        follower.run()
+    finally:
+        embedding.end()
 
 
 def _read_requests(follower: Follower) -> None:
     for _ in sys.stdin:
         follower.request_pass()
     follower.end()
-    interrupt_main()  # don't wait for a long update: the next one continues where it stopped
+    interrupt_main()  # even during a long update, which the next one continues
 
 
 def _print_pass(result: RefreshResult) -> None:

@@ -1,7 +1,7 @@
 """Navi's own agent: a pydantic-ai loop around a model and our tools.
 
-pydantic-ai and the providers' libraries take about a second to import, so the first turn imports
-them, in a thread, without blocking the event loop.
+pydantic-ai and the providers' libraries take about a second to import. The first turn imports them,
+in a thread, so that neither the server's start nor its event loop has to wait.
 """
 
 from __future__ import annotations
@@ -10,13 +10,19 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from navi.base.errors import IterationLimit, NaviError
+from navi.base.errors import (
+    AgentFailed,
+    IterationLimit,
+    NaviError,
+    NoModel,
+    PermissionRefused,
+)
 from navi.base.time_expressions import describe_moment
 from navi.live.agents.builtin.context_summary import INSTRUCTIONS as SUMMARY_INSTRUCTIONS
-from navi.live.agents.builtin.context_summary import digest, transcript
+from navi.live.agents.builtin.context_summary import digest, text_to_summarise
 from navi.live.agents.builtin.event_adapter import EventAdapter
 from navi.live.agents.builtin.model_context import (
     CHARACTERS_PER_TOKEN,
@@ -36,9 +42,13 @@ from navi.live.agents.builtin.models import (
 )
 from navi.live.agents.builtin.tool_adapter import agent_tool
 from navi.live.agents.driver import Driver, TurnRequest
-from navi.live.model.event import Compacting, HistoryCompacted, TurnEvent, Usage
+from navi.live.model.event import Compacting, HistoryCompacted, ToolFinished, TurnEvent, Usage
 from navi.live.model.message import Message
+from navi.live.model.question import Decision, NewQuestion, Question
+from navi.live.model.refusal import call_in_words
+from navi.live.model.session import Session
 from navi.live.model.tool import Tool, ToolContext
+from navi.live.model.usage_limit import Account
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -62,7 +72,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _LoadedModel:
-    """What all turns with one model share."""
+    """A model and its agent, shared by all turns that use it."""
 
     model: Model
     agent: Agent[ToolContext, str | None]
@@ -70,19 +80,38 @@ class _LoadedModel:
     """None for the scripted model."""
 
 
+class _TurnState:
+    """State of one turn that its tools change and the driver reads."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self._ask = context.ask
+        self.context = replace(context, ask=self._ask_person, end_turn=self._end)
+        self.has_ended = False
+        self.denied_calls: list[str] = []
+
+    def _end(self) -> None:
+        self.has_ended = True
+
+    async def _ask_person(self, new: NewQuestion) -> Question:
+        question = await self._ask(new)
+        if question.answer is None or question.answer.decision is Decision.DENY:
+            self.denied_calls.append(call_in_words(new.tool_name or "", new.tool_input or {}))
+        return question
+
+
 class BuiltinDriver(Driver):
     """Runs turns with a provider's model or the scripted one.
 
-    `base_urls` and `api_keys` are keyed by provider (`anthropic`, `openai`) and override the
-    environment. History beyond `history_tokens` is summarised. `request_timeout` is the longest
-    silence to accept from a model, in seconds. `memories` returns what to tell the model about
-    earlier sessions.
+    `model` is for sessions that name none; their turns fail without it. `base_urls` and `api_keys`
+    are keyed by provider (`anthropic`, `openai`) and override the environment. History beyond
+    `history_tokens` is summarised. `request_timeout` is the longest silence to accept from a model,
+    in seconds. `memories` returns notes on earlier sessions, which become part of the instructions.
     """
 
     def __init__(
         self,
         *,
-        model: str = SCRIPTED,
+        model: str | None = SCRIPTED,
         tools: Sequence[Tool[Any]] = (),
         max_iterations: int = 25,
         instructions: str = DEFAULT_INSTRUCTIONS,
@@ -113,22 +142,24 @@ class BuiltinDriver(Driver):
         self, request: TurnRequest
     ) -> AsyncGenerator[TurnEvent | Usage | Compacting, None]:
         """See `Driver`. The last event is the usage, even if the turn fails."""
-        session = request.session
-        spec = SCRIPTED if session.driver == SCRIPTED else session.model or self._default_model
+        spec = _spec_of(request.session, self._default_model)
+        if spec is None:
+            raise NoModel
         loaded = await self._load(spec)
         from pydantic_ai.exceptions import UsageLimitExceeded
         from pydantic_ai.usage import RunUsage, UsageLimits
 
-        spent, spent_on_summary = RunUsage(), RunUsage()
+        usage, summary_usage = RunUsage(), RunUsage()
         context = model_context(request.history)
         if needs_compaction(context, self._history_tokens):
             yield Compacting()
-            older, kept = split(context, self._history_tokens)
-            summary = await self._summary(loaded, context.summary, older, spent_on_summary)
-            context = ModelContext(summary, kept)
+            older, newer = split(context, self._history_tokens)
+            summary = await self._summary(loaded, context.summary, older, summary_usage)
+            context = ModelContext(summary, newer)
             yield HistoryCompacted(summary, older[-1].idx)
 
         adapter = EventAdapter()
+        turn = _TurnState(request.context)
         failure: NaviError | None = None
         cause: Exception | None = None
         try:
@@ -136,20 +167,40 @@ class BuiltinDriver(Driver):
                 _prompt(request),
                 message_history=model_messages(context),
                 instructions=self._instructions_for(request.context),
-                deps=request.context,
-                usage=spent,
+                deps=turn.context,
+                usage=usage,
                 usage_limits=UsageLimits(request_limit=self._max_iterations),
             ) as events:
                 async for event in events:
                     if (turn_event := adapter.adapt(event)) is not None:
                         yield turn_event
+                    if turn.has_ended and isinstance(turn_event, ToolFinished):
+                        break
         except UsageLimitExceeded as error:
             failure, cause = IterationLimit(self._max_iterations), error
         except Exception as error:
             failure, cause = failure_of(error, loaded.endpoint), error
-        yield _usage(spent + spent_on_summary)
+        yield _usage(usage + summary_usage, spec)
         if failure is not None:
             raise failure from cause
+        if adapter.is_cut_off:
+            raise AgentFailed(
+                "the model's answer was cut off, because it became too long",
+                hint="send a message that asks it to continue",
+            )
+        if turn.denied_calls:
+            raise PermissionRefused(turn.denied_calls, hint="answer its questions with allow")
+
+    def account_of(self, session: Session) -> Account:
+        """The provider's account that the server's key belongs to. All users share it."""
+        spec = _spec_of(session, self._default_model)
+        if spec is None or spec == SCRIPTED:
+            return Account.of_agent(SCRIPTED, session)
+        try:
+            endpoint = endpoint_of(spec, self._environment, self._base_urls, self._api_keys)
+        except AgentFailed:
+            return Account.of(session)  # the turn itself reports the error
+        return Account(endpoint.account, "builtin", None)
 
     async def aclose(self) -> None:
         """Close all connections to providers."""
@@ -160,15 +211,30 @@ class BuiltinDriver(Driver):
 
     async def is_worth_reporting(self, task: str, answer: str) -> bool:
         """Ask the default model whether a background answer deserves a person's attention."""
+        if self._default_model is None:
+            return True
         loaded = await self._load(self._default_model)
         if loaded.endpoint is None:
             return True
-        # After `_load`: if two threads import pydantic-ai at once, one sees it half loaded.
+        # Not before `_load`: if two threads import pydantic-ai at once, one sees it half loaded.
         from pydantic_ai.usage import RunUsage
 
         text = f"The task:\n{task}\n\nThe answer:\n{answer}"
         verdict = await self._ask(loaded.model, JUDGE_INSTRUCTIONS, text, RunUsage())
         return not verdict.strip().upper().startswith("NO")
+
+    async def summarise(self, instructions: str, text: str) -> str:
+        """The default model's answer to one request, without tools."""
+        if self._default_model is None:
+            raise NoModel(suggests_other_agents=False)
+        loaded = await self._load(self._default_model)
+        from pydantic_ai.usage import RunUsage
+
+        try:
+            summary = await self._ask(loaded.model, instructions, text, RunUsage())
+        except Exception as error:
+            raise failure_of(error, loaded.endpoint) from error
+        return summary.strip()
 
     def _instructions_for(self, context: ToolContext) -> str:
         """All instructions in one text, because some servers refuse a second system message."""
@@ -220,22 +286,28 @@ class BuiltinDriver(Driver):
         return _LoadedModel(model, agent, endpoint)
 
     async def _summary(
-        self, loaded: _LoadedModel, earlier: str | None, older: Sequence[Message], spent: RunUsage
+        self,
+        loaded: _LoadedModel,
+        earlier_summary: str | None,
+        older: Sequence[Message],
+        usage: RunUsage,
     ) -> str:
-        """The model's summary, or a digest if the model fails: a long history never ends a turn."""
+        """The model's summary. If it writes none, a digest, so that the turn can go on."""
         limit = self._history_tokens * CHARACTERS_PER_TOKEN // 4
         if loaded.endpoint is not None:
-            text = transcript(earlier, older, self._history_tokens * CHARACTERS_PER_TOKEN)
+            text = text_to_summarise(
+                earlier_summary, older, self._history_tokens * CHARACTERS_PER_TOKEN
+            )
             try:
-                summary = await self._ask(loaded.model, SUMMARY_INSTRUCTIONS, text, spent)
+                summary = await self._ask(loaded.model, SUMMARY_INSTRUCTIONS, text, usage)
             except Exception as error:
                 _log.warning("the model wrote no summary: %s", failure_of(error, loaded.endpoint))
             else:
                 if summary.strip():
                     return summary.strip()[:limit]
-        return digest(earlier, older, limit)
+        return digest(earlier_summary, older, limit)
 
-    async def _ask(self, model: Model, instructions: str, text: str, spent: RunUsage) -> str:
+    async def _ask(self, model: Model, instructions: str, text: str, usage: RunUsage) -> str:
         """The model's answer to one request, without tools or history."""
         from pydantic_ai import Agent, AgentRunResultEvent, UsageLimits
 
@@ -246,26 +318,32 @@ class BuiltinDriver(Driver):
             model_settings={"timeout": self._request_timeout},
         )
         one_request = UsageLimits(request_limit=1)
-        async with agent.run_stream_events(text, usage=spent, usage_limits=one_request) as events:
+        async with agent.run_stream_events(text, usage=usage, usage_limits=one_request) as events:
             async for event in events:
                 if isinstance(event, AgentRunResultEvent):
                     return event.result.output
         return ""
 
 
+def _spec_of(session: Session, default_model: str | None) -> str | None:
+    """The session's model; None if it names none and none is set up."""
+    return SCRIPTED if session.driver == SCRIPTED else session.model or default_model
+
+
 def _prompt(request: TurnRequest) -> str | list[str]:
-    """The prompt with the current time, which would spoil the providers' cache of instructions."""
+    """The current time and the prompt. A time in the instructions would prevent caching."""
     if request.started_at is None:
         return request.prompt
     return [f"[It is now {describe_moment(request.started_at, request.zone)}.]", request.prompt]
 
 
-def _usage(spent: RunUsage) -> Usage:
-    """Counts each token once; pydantic-ai counts cached tokens as input, too."""
-    cached = spent.cache_read_tokens + spent.cache_write_tokens
+def _usage(run_usage: RunUsage, model: str) -> Usage:
+    """The usage, each token counted once. pydantic-ai counts cached tokens as input, too."""
+    cached = run_usage.cache_read_tokens + run_usage.cache_write_tokens
     return Usage(
-        input_tokens=max(0, spent.input_tokens - cached),
-        output_tokens=spent.output_tokens,
-        cache_read_tokens=spent.cache_read_tokens,
-        cache_creation_tokens=spent.cache_write_tokens,
+        input_tokens=max(0, run_usage.input_tokens - cached),
+        output_tokens=run_usage.output_tokens,
+        cache_read_tokens=run_usage.cache_read_tokens,
+        cache_creation_tokens=run_usage.cache_write_tokens,
+        model=model,
     )

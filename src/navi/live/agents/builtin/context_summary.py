@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from navi.base import shortened_text
-from navi.live.agents.builtin.model_context import shortened
+from navi.base.shortened_text import shortened
+from navi.live.agents.builtin.model_context import without_middle
 from navi.live.model.message import Message, MessageRole
 
-LONGEST_RESULT = 1_000
+LONGEST_CALL_TEXT = 1_000
 LONGEST_LINE = 160
-MOST_LINES = 40
+MAX_REQUESTS = 40
 
 INSTRUCTIONS = """\
 You keep the memory of a working agent. Its conversation has become too long, and the text you \
@@ -21,29 +21,29 @@ greetings and everything that can be looked up again. Use short plain lines. Do 
 requests in the text, and do not call it a summary."""
 
 
-def transcript(earlier_summary: str | None, messages: Sequence[Message], limit: int) -> str:
-    """The messages as one text, for a single request without tools."""
+def text_to_summarise(earlier_summary: str | None, messages: Sequence[Message], limit: int) -> str:
+    """The earlier summary and the messages as one text, for a model to summarise."""
     parts = [f"[what you noted before]\n{earlier_summary}"] if earlier_summary else []
     parts += [_message_text(message) for message in messages]
-    return shortened("\n\n".join(parts), limit)
+    return without_middle("\n\n".join(parts), limit)
 
 
 def digest(earlier_summary: str | None, messages: Sequence[Message], limit: int) -> str:
-    """A summary made without a model: the first line of each user message."""
+    """A summary made without a model: first lines of user messages, and the earlier summary."""
     requests = [
-        shortened_line(message.content) for message in messages if message.role is MessageRole.USER
+        _first_line(message.content) for message in messages if message.role is MessageRole.USER
     ]
-    lines = [f"{len(messages)} earlier messages are no longer shown. What was asked in them:"]
-    if len(requests) > MOST_LINES:
-        lines.append(f"- … {len(requests) - MOST_LINES} older requests …")
-    lines += [f"- {line}" for line in requests[-MOST_LINES:]]
+    lines = [f"Earlier messages no longer shown: {len(messages)}. What was asked in them:"]
+    if len(requests) > MAX_REQUESTS:
+        lines.append(f"- … older requests left out: {len(requests) - MAX_REQUESTS} …")
+    lines += [f"- {line}" for line in requests[-MAX_REQUESTS:]]
     if earlier_summary:
         lines += ["Before that:", earlier_summary]
-    return shortened("\n".join(lines), limit)
+    return without_middle("\n".join(lines), limit)
 
 
-def shortened_line(text: str) -> str:
-    return shortened_text.shortened((text.strip().splitlines() or [""])[0], LONGEST_LINE)
+def _first_line(text: str) -> str:
+    return shortened((text.strip().splitlines() or [""])[0], LONGEST_LINE)
 
 
 def _message_text(message: Message) -> str:
@@ -52,6 +52,8 @@ def _message_text(message: Message) -> str:
         lines.append(message.content)
     for call in message.tool_calls:
         outcome = "failed" if call.is_error else "returned"
-        lines.append(shortened(f"called {call.name} with {dict(call.arguments)}", LONGEST_RESULT))
-        lines.append(f"it {outcome}: {shortened(call.result or '', LONGEST_RESULT)}")
+        lines.append(
+            without_middle(f"called {call.name} with {dict(call.arguments)}", LONGEST_CALL_TEXT)
+        )
+        lines.append(f"it {outcome}: {without_middle(call.result or '', LONGEST_CALL_TEXT)}")
     return "\n".join(lines)

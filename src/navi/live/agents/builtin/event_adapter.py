@@ -13,19 +13,23 @@ if TYPE_CHECKING:
 
 
 class EventAdapter:
-    """Adapts one turn's events. Keeps calls' arguments, because the results don't repeat them."""
+    """Adapts one turn's events. Keeps each call's arguments, because its result lacks them."""
 
     def __init__(self) -> None:
         self._arguments: dict[str, Mapping[str, Any]] = {}
+        self.is_cut_off = False
+        """Whether the last answer ended because it had become too long."""
 
     def adapt(self, event: AgentStreamEvent | AgentRunResultEvent[Any]) -> TurnEvent | None:
-        """None for pydantic-ai's internal events."""
+        """The turn's event; None if the event matters only to pydantic-ai."""
         match event.event_kind:
             case "part_start":
                 return _delta(event.part.part_kind, getattr(event.part, "content", None))
             case "part_delta":
                 kind = event.delta.part_delta_kind
                 return _delta(kind, getattr(event.delta, "content_delta", None))
+            case "agent_run_result":
+                self.is_cut_off = event.result.response.finish_reason == "length"
             case "function_tool_call":
                 arguments = event.part.args_as_dict()
                 self._arguments[event.tool_call_id] = arguments
@@ -52,7 +56,7 @@ def _delta(kind: str, text: object) -> TurnEvent | None:
 
 
 def _result(part: ToolReturnPart) -> str:
-    """The text that the model gets; for invalid arguments, their errors, one per line."""
+    """The text that the model gets. A call with invalid arguments gets a list of errors."""
     if not isinstance(part.content, list):
         return part.model_response_str(wrap_if_error=False)
     return "\n".join(

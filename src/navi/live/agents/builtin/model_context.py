@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from navi.live.model.input import signed
+from navi.live.model.input import with_sender
 from navi.live.model.message import NOT_FINISHED, Message, MessageRole, ToolCall
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
 CHARACTERS_PER_TOKEN = 4
-"""A rough estimate that needs no tokenizer; every model's differs anyway."""
+"""A rough estimate. Counting exactly would need each model's own tokenizer."""
 
 LONGEST_VALUE = 20_000
-"""Characters of an old tool result or argument that the model still sees.
+"""How many characters of an old tool result or argument the model still sees.
 
-It can read an old file again if it needs to. The transcript keeps the whole text.
+The model can read a file again if it needs to. The transcript keeps the whole text.
 """
 
 TURN_ENDED = "(the turn ended here)"
@@ -42,10 +42,10 @@ def model_context(history: Sequence[Message]) -> ModelContext:
     for message in history:
         if message.compacted_up_to is not None:
             summary = message
-    last_summarised = -1
+    last_summarised_idx = -1
     if summary is not None and summary.compacted_up_to is not None:
-        last_summarised = summary.compacted_up_to
-    since = tuple(m for m in history if m.compacted_up_to is None and m.idx > last_summarised)
+        last_summarised_idx = summary.compacted_up_to
+    since = tuple(m for m in history if m.compacted_up_to is None and m.idx > last_summarised_idx)
     return ModelContext(summary.content if summary else None, since)
 
 
@@ -61,7 +61,7 @@ def needs_compaction(context: ModelContext, budget: int) -> bool:
 
 
 def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """The messages to summarise, and the newest ones, which fit into half the budget.
+    """The messages to summarise, and the newest ones, which fit into half the budget of tokens.
 
     Cuts before a user message, so that no tool call loses its result. If not even the last turn
     fits, everything is summarised.
@@ -75,13 +75,13 @@ def split(context: ModelContext, budget: int) -> tuple[tuple[Message, ...], tupl
             break
         if message.role is MessageRole.USER:
             cut = position
-    # If only the old summary is too long, all messages fit; summarise them nonetheless.
+    # All messages fit if only the old summary is too long; summarise them nonetheless.
     cut = cut or len(context.messages)
     return context.messages[:cut], context.messages[cut:]
 
 
 def model_messages(context: ModelContext) -> list[ModelMessage]:
-    """The context as pydantic-ai wants it: every tool call is followed by its result."""
+    """The context as pydantic-ai expects it: every tool call is followed by its result."""
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
     messages: list[ModelMessage] = []
@@ -91,7 +91,7 @@ def model_messages(context: ModelContext) -> list[ModelMessage]:
     seen_call_ids: set[str] = set()
     for message in context.messages:
         if message.role is MessageRole.ASSISTANT:
-            messages.extend(_step(message, seen_call_ids))
+            messages.extend(_assistant_messages(message, seen_call_ids))
             continue
         _close_turn(messages)
         text = _text(message)
@@ -107,19 +107,22 @@ def _text(message: Message) -> str:
         return f"[{message.content}]"
     if message.is_recall:
         return f"[A scheduled recall's instruction, not the person's words]\n{message.content}"
-    return signed(message.content, message.metadata)
+    return with_sender(message.content, message.metadata)
 
 
-def shortened(text: str, limit: int = LONGEST_VALUE) -> str:
-    """The text; if it is too long, with a note in place of its middle."""
+def without_middle(text: str, limit: int = LONGEST_VALUE) -> str:
+    """The text, with its middle replaced by a note if it is too long."""
     if len(text) <= limit:
         return text
     half = limit // 2
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
-def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
-    """One step of the agent, without its thinking: providers accept only what they have signed."""
+def _assistant_messages(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
+    """The model's response, and its tools' results.
+
+    Thinking is left out, because providers accept only thinking that they have signed.
+    """
     from pydantic_ai.messages import (
         ModelRequest,
         ModelResponse,
@@ -156,8 +159,8 @@ def _step(message: Message, seen_call_ids: set[str]) -> list[ModelMessage]:
 def _close_turn(messages: list[ModelMessage]) -> None:
     """Add a closing answer to a turn that ended with a tool's result.
 
-    Otherwise the next user message would seem to belong to that step, and Anthropic would refuse
-    it: within a step it expects the model's thinking, which we don't send.
+    Otherwise Anthropic would treat the next user message as part of that turn. It would then refuse
+    the request, because an unfinished turn must include the model's thinking, which we don't send.
     """
     from pydantic_ai.messages import ModelResponse, TextPart
 
@@ -165,27 +168,27 @@ def _close_turn(messages: list[ModelMessage]) -> None:
         messages.append(ModelResponse(parts=[TextPart(TURN_ENDED)]))
 
 
-def _call_id(original: str, fallback: str, seen: set[str]) -> str:
-    """A unique id that every provider accepts. An id from another driver may be neither."""
-    is_usable = _ALLOWED_CALL_ID.fullmatch(original) is not None and original not in seen
+def _call_id(original: str, fallback: str, used_ids: set[str]) -> str:
+    """A unique id that every provider accepts. Another driver's id may be malformed or repeated."""
+    is_usable = _ALLOWED_CALL_ID.fullmatch(original) is not None and original not in used_ids
     call_id = original if is_usable else fallback
-    seen.add(call_id)
+    used_ids.add(call_id)
     return call_id
 
 
 def _result(call: ToolCall) -> str:
-    return NOT_FINISHED if call.result is None else shortened(call.result)
+    return NOT_FINISHED if call.result is None else without_middle(call.result)
 
 
 def _shortened_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: shortened(value) if isinstance(value, str) else value
+        name: without_middle(value) if isinstance(value, str) else value
         for name, value in arguments.items()
     }
 
 
 def _characters(message: Message) -> int:
-    """The number of characters that are sent to the model; thinking is not sent."""
+    """How many of the message's characters are sent to the model. Thinking is not sent."""
     characters = len(message.content)
     for call in message.tool_calls:
         characters += len(call.name) + len(str(_shortened_values(call.arguments)))

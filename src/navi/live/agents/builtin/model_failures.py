@@ -27,7 +27,9 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
     if isinstance(error, exceptions.ModelAPIError) and endpoint is not None:
         return _usage_limit(error, endpoint) or _provider_failure(error, endpoint)
     if isinstance(error, exceptions.AgentRunError):
-        return AgentFailed(f"the model's answer can't be used: {_shortened(error.message)}")
+        return AgentFailed(
+            f"the model's answer can't be used: {_masked_and_shortened(error.message)}"
+        )
     _log.error("the built-in agent failed unexpectedly", exc_info=error)
     return AgentFailed(
         f"the agent failed unexpectedly ({type(error).__name__})", hint="see the server's log"
@@ -37,22 +39,31 @@ def failure_of(error: Exception, endpoint: Endpoint | None) -> NaviError:
 def _usage_limit(error: Exception, endpoint: Endpoint) -> UsageLimit | None:
     from pydantic_ai import exceptions
 
-    title, code = endpoint.title, _status_suffix(error)
+    title, suffix = endpoint.title, _status_suffix(error)
     seconds = getattr(error, "retry_after", None)
     resets_in = timedelta(seconds=min(seconds, LONGEST_RESET_SECONDS)) if seconds else None
     when = f"in {seconds:.0f} s" if seconds else "in a minute"
     match error:
         case exceptions.ModelQuotaExceededError():
             return UsageLimit(
-                f"the {title} account has no credit left{code}",
+                f"the {title} account has no credit left{suffix}",
                 hint="check its plan and billing",
+                limit_kind="credit",
             )
         case exceptions.ModelRateLimitError():
-            message = f"too many requests to {title}{code}"
-            return UsageLimit(message, resets_in=resets_in, hint=f"try again {when}")
+            return UsageLimit(
+                f"too many requests to {title}{suffix}",
+                resets_in=resets_in,
+                hint=f"try again {when}",
+                limit_kind="requests",
+            )
         case exceptions.ModelOverloadedError():
-            message = f"{title} is overloaded{code}"
-            return UsageLimit(message, resets_in=resets_in, hint=f"try again {when}")
+            return UsageLimit(
+                f"{title} is overloaded{suffix}",
+                resets_in=resets_in,
+                hint=f"try again {when}",
+                limit_kind="overload",
+            )
     return None
 
 
@@ -64,15 +75,15 @@ def _status_suffix(error: Exception) -> str:
 def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
     from pydantic_ai import exceptions
 
-    title, provider, code = endpoint.title, endpoint.provider, _status_suffix(error)
+    title, provider, suffix = endpoint.title, endpoint.provider, _status_suffix(error)
     match error:
         case exceptions.ModelAuthenticationError():
             return AgentFailed(
-                f"{title} did not accept the API key{code}", hint=f"check {provider.key_variable}"
+                f"{title} did not accept the API key{suffix}", hint=f"check {provider.key_variable}"
             )
         case exceptions.ModelNotFoundError():
             return AgentFailed(
-                f"{title} has no model {endpoint.model}{code}",
+                f"{title} has no model {endpoint.model}{suffix}",
                 hint=f"check the model's name, and {provider.url_variable} if it is set",
             )
         case exceptions.ModelContextWindowExceededError():
@@ -81,7 +92,7 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
                 hint="clear the session, or lower `history_tokens` in Navi's settings",
             )
         case exceptions.ModelUnavailableError() | exceptions.ModelServerError():
-            return AgentFailed(f"{title} is unavailable{code}", hint="try again in a minute")
+            return AgentFailed(f"{title} is unavailable{suffix}", hint="try again in a minute")
         case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
             return AgentFailed(f"{title} took too long to answer", hint="try again in a minute")
         case exceptions.ModelConnectionError():
@@ -90,7 +101,7 @@ def _provider_failure(error: Exception, endpoint: Endpoint) -> AgentFailed:
                 hint=f"check the network, and {provider.url_variable} if it is set",
             )
         case _:
-            return AgentFailed(f"{title} refused the request{code}{_detail(error, endpoint)}")
+            return AgentFailed(f"{title} refused the request{suffix}{_detail(error, endpoint)}")
 
 
 def _detail(error: Exception, endpoint: Endpoint) -> str:
@@ -101,8 +112,8 @@ def _detail(error: Exception, endpoint: Endpoint) -> str:
     message = body.get("message") if isinstance(body, dict) else body
     if not message:
         return ""
-    return ": " + _shortened(str(message).replace(endpoint.api_key, "…"))
+    return ": " + _masked_and_shortened(str(message).replace(endpoint.api_key, "…"))
 
 
-def _shortened(text: str) -> str:
+def _masked_and_shortened(text: str) -> str:
     return shortened(" ".join(_SECRET.sub("…", text).split()), DETAIL_LIMIT)

@@ -1,6 +1,6 @@
 """Model names, and the address and key that each one needs.
 
-anthropic:NAME         Anthropic, or any server with its Messages API at ANTHROPIC_BASE_URL
+anthropic:NAME         Anthropic's Messages API, or the same API of a server at ANTHROPIC_BASE_URL
 openai:NAME            OpenAI's Responses API; with another base URL (Ollama, vLLM, a gateway)
                        the Chat Completions API, which compatible servers offer
 openai-chat:NAME       OpenAI's Chat Completions API, whatever the base URL
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 SCRIPTED = "scripted"
+MODEL_FORMS = "use anthropic:NAME, openai:NAME or scripted"
 DEFAULT_ANTHROPIC_MODEL = "anthropic:claude-sonnet-4-5"
 DEFAULT_OPENAI_MODEL = "openai:gpt-5.2"
 
 NO_KEY = "no-key"
 """Sent to people's own servers, because the client libraries insist on a key."""
+
+HINT_LENGTH = 4
+SHORTEST_KEY_WITH_HINT = 20
+"""The end of a shorter key would give away too much of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,10 @@ class Endpoint:
     """A model with its address and key."""
 
     spec: str
+    """The model's name in settings, such as `openai-chat:NAME`."""
     provider: Provider
     model: str
+    """The provider's own name for it."""
     base_url: str = field(repr=False)
     api_key: str = field(repr=False)
 
@@ -82,21 +89,43 @@ class Endpoint:
         return self.provider.title if self.is_official else self.address
 
     @property
+    def account(self) -> str:
+        """The account that the key belongs to, with the key's end, as providers show it."""
+        where = self.provider.name if self.is_official else self.address
+        is_long = len(self.api_key) >= SHORTEST_KEY_WITH_HINT
+        return f"{where}:…{self.api_key[-HINT_LENGTH:]}" if is_long else where
+
+    @property
     def uses_responses_api(self) -> bool:
         if self.spec.startswith("openai:"):
             return self.is_official
         return self.spec.startswith("openai-responses:")
 
 
-def default_model(environment: Mapping[str, str], setting: str | None) -> str:
-    """The model for sessions that name none: the setting, or one whose key is set."""
+def default_model(environment: Mapping[str, str], setting: str | None) -> str | None:
+    """The model for sessions that name none: the setting, or one whose key is set, if any."""
     if setting:
         return setting
     if environment.get(ANTHROPIC.key_variable):
         return DEFAULT_ANTHROPIC_MODEL
     if environment.get(OPENAI.key_variable):
         return DEFAULT_OPENAI_MODEL
-    return SCRIPTED
+    return None
+
+
+def is_model_name(text: str) -> bool:
+    """Whether this names a model of the built-in agent. Other agents name theirs differently."""
+    return text == SCRIPTED or text.partition(":")[0] in _PROVIDERS
+
+
+def suggested_models(environment: Mapping[str, str], setting: str | None) -> list[str]:
+    """The models that need no further set-up, the default first; none if there is no default."""
+    candidates = [
+        setting,
+        DEFAULT_ANTHROPIC_MODEL if environment.get(ANTHROPIC.key_variable) else None,
+        DEFAULT_OPENAI_MODEL if environment.get(OPENAI.key_variable) else None,
+    ]
+    return list(dict.fromkeys(each for each in candidates if each))
 
 
 def endpoint_of(
@@ -109,9 +138,7 @@ def endpoint_of(
     kind, _, model = spec.partition(":")
     provider = _PROVIDERS.get(kind)
     if provider is None or not model.strip():
-        raise AgentFailed(
-            f"unknown model {spec!r}", hint="use anthropic:NAME, openai:NAME or scripted"
-        )
+        raise AgentFailed(f"unknown model {spec!r}", hint=MODEL_FORMS)
     base_url = base_urls.get(provider.name) or environment.get(provider.url_variable)
     api_key = api_keys.get(provider.name) or environment.get(provider.key_variable)
     if not api_key and not base_url:
@@ -139,7 +166,8 @@ def model_settings(endpoint: Endpoint, *, thinking: bool, request_timeout: float
     if endpoint.provider is ANTHROPIC:
         # Without caching, Anthropic bills the whole conversation again at every step.
         return {"timeout": request_timeout, "cache": True, "thinking": thinking}
-    # Compatible servers refuse thinking for models without it; OpenAI's decide for themselves.
+    # OpenAI's models decide for themselves whether to think. Compatible servers may refuse the
+    # setting for models that can't.
     return {"timeout": request_timeout}
 
 

@@ -5,14 +5,16 @@
     [[sleep: seconds]]            pause
     [[tool: NAME | {"json": 1}]]  call a tool
     [[bash: command]]             call the `terminal` tool
+    [[ask: question | A | B]]     ask a person; the answer continues the script
+    [[need: NAME | {"json": 1}]]  call a tool if a person allows it
     [[fail: message]]             end the turn with this error
     [[limit: seconds]]            end the turn at a usage limit that resets after this time
     [[loop]]                      call a harmless tool again and again, until the iteration limit
 
 Steps are played in order; other text is ignored. A prompt without steps is answered
-`ok: <prompt>`. Each tool call ends a response; the steps after it are the next response. The `say`
-steps of one response are joined by a space. A response that would be empty says `done`.
-A step that can't be understood, such as broken JSON, becomes a `say` that explains the error.
+`ok: <prompt>`. Each tool call ends a response; the steps after it belong to the next one. The `say`
+steps of one response are joined by a space. An empty response becomes `done`. A step that can't be
+parsed, for instance because of broken JSON, becomes a `say` that explains the error.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ import math
 import os
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from navi.base.errors import AgentFailed, UsageLimit
+from navi.live.agents.builtin.tool_adapter import NEEDS_PERMISSION
+from navi.live.model.question import ANSWER_PREFIX
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -42,7 +46,7 @@ NOTHING_TO_SAY = "done"
 LONGEST_SLEEP_SECONDS = 86_400.0
 LONGEST_LIMIT_SECONDS = 30 * 86_400.0
 LIMIT_MESSAGE = "the script's usage limit is reached"
-MOST_DELTAS_PER_TEXT = 500
+MAX_DELTAS_PER_TEXT = 500
 """With a delta for each word, a megabyte of text would be more events than clients can replay."""
 
 
@@ -65,6 +69,7 @@ class Sleep:
 class Call:
     tool: str
     arguments: Mapping[str, Any]
+    needs_permission: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,9 @@ class Loop:
 
 Step = Think | Say | Sleep | Call | Fail | Limit | Loop
 
-_BEGINNING = re.compile(r"\[\[\s*(think|say|sleep|tool|bash|fail|limit|loop)\s*(?::|(?=\]\]))")
+_WORDS = "think|say|sleep|tool|need|bash|ask|fail|limit|loop"
+_BEGINNING = re.compile(rf"\[\[\s*({_WORDS})\s*(?::|(?=\]\]))")
+_ASK = re.compile(r"\[\[\s*ask\s*:")
 _BRACKETS = re.compile(r"\[{2,}|\]{2,}")
 _TOOL_NAME = re.compile(r"\s*([^\s|\]]+)\s*(\|)?\s*")
 _CLOSING = re.compile(r"\s*\]\]")
@@ -98,8 +105,10 @@ def parse(message: str) -> list[Step]:
     while beginning and (closing := closings.get(beginning.start())):
         word, text = beginning[1], message[beginning.end() : closing - 2].strip()
         position = closing
-        if word == "tool":
+        if word in ("tool", "need"):
             step, position = _tool_step(message, beginning.end(), text, closing)
+            if word == "need" and isinstance(step, Call):
+                step = replace(step, needs_permission=True)
         else:
             step = _plain_step(word, text)
         steps.append(step)
@@ -108,7 +117,7 @@ def parse(message: str) -> list[Step]:
 
 
 def steps_of_response(steps: Sequence[Step], calls_made: int) -> list[Step]:
-    """The steps of the response after `calls_made` tool calls, up to its own tool call."""
+    """The steps of the response after `calls_made` tool calls. If one is a call, it is the last."""
     earlier_calls = 0
     response: list[Step] = []
     for step in steps:
@@ -125,9 +134,9 @@ def steps_of_response(steps: Sequence[Step], calls_made: int) -> list[Step]:
 
 
 def deltas(text: str) -> list[str]:
-    """The text in pieces of about a word."""
+    """The text in pieces: single words or, if it is long, several words."""
     words = re.findall(r"\S+\s*|\s+", text)
-    size = math.ceil(len(words) / MOST_DELTAS_PER_TEXT) or 1
+    size = math.ceil(len(words) / MAX_DELTAS_PER_TEXT) or 1
     return ["".join(words[start : start + size]) for start in range(0, len(words), size)]
 
 
@@ -145,23 +154,24 @@ async def _respond(
     prompt, calls_made = _last_prompt(messages)
     steps: Sequence[Step] = parse(prompt) or [Say(f"ok: {prompt}")]
     has_text = has_call = False
-    for part, step in enumerate(steps_of_response(steps, calls_made)):
+    for index, step in enumerate(steps_of_response(steps, calls_made)):
         if isinstance(step, Loop):
             step = _call_to_repeat([tool.name for tool in info.function_tools])
         match step:
             case Think(text):
                 for delta in deltas(text):
-                    yield {part: DeltaThinkingPart(content=delta)}
+                    yield {index: DeltaThinkingPart(content=delta)}
             case Say(text) if text:
                 for delta in deltas(f" {text}" if has_text else text):
                     yield delta
                 has_text = True
             case Sleep(seconds):
                 await asyncio.sleep(seconds)
-            case Call(tool, arguments):
-                call_id = f"scripted_{os.urandom(8).hex()}"
+            case Call(tool, arguments, needs_permission):
+                prefix = NEEDS_PERMISSION if needs_permission else "scripted_"
+                call_id = f"{prefix}{os.urandom(8).hex()}"
                 has_call = True
-                yield {part: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
+                yield {index: DeltaToolCall(tool, json.dumps(arguments), tool_call_id=call_id)}
             case Fail(reason):
                 raise AgentFailed(reason)
             case Limit(seconds):
@@ -173,18 +183,23 @@ async def _respond(
 def _last_prompt(messages: Sequence[ModelMessage]) -> tuple[str, int]:
     """The newest user prompt, and the number of tool calls since.
 
-    A text that comes with a tool's result is a nudge, not a new script.
+    A text that comes with a tool's result is a nudge, not a new script. An answer continues the
+    script that asked.
     """
     calls_made = 0
+    is_answer = False
     for message in reversed(messages):
         kinds = {part.part_kind for part in message.parts}
         for part in reversed(message.parts):
             if part.part_kind == "tool-call":
                 calls_made += 1
             elif part.part_kind == "user-prompt" and "tool-return" not in kinds:
-                # The current time may come before it.
+                # The driver may put the current time before the prompt.
                 content = part.content if isinstance(part.content, str) else part.content[-1]
-                return str(content), calls_made
+                text = str(content)
+                is_answer = is_answer or text.startswith(ANSWER_PREFIX)
+                if not is_answer or _ASK.search(text):
+                    return text, calls_made
     return "", calls_made
 
 
@@ -206,6 +221,9 @@ def _plain_step(word: str, text: str) -> Step:
             return _timed_step(word, text)
         case "bash":
             return Call("terminal", {"command": text})
+        case "ask":
+            question, *options = (part.strip() for part in text.split("|"))
+            return Call("ask_person", {"question": question, "options": options})
         case "fail":
             return Fail(text or "the script failed")
         case "loop":
@@ -227,7 +245,7 @@ def _timed_step(word: str, text: str) -> Step:
 
 
 def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int]:
-    """Parse a tool step as JSON, because its arguments may contain `]]`."""
+    """The tool step at `start`, and where it ends: after its JSON, which may contain `]]`."""
     name = _TOOL_NAME.match(message, start)
     if name and not name[2] and (closing := _CLOSING.match(message, name.end())):
         return Call(name[1], {}), closing.end()
@@ -240,14 +258,14 @@ def _tool_step(message: str, start: int, text: str, end: int) -> tuple[Step, int
         closing = _CLOSING.match(message, end_of_json)
         if isinstance(arguments, dict) and closing:
             return Call(name[1], arguments), closing.end()
-    return Say(f"[[tool: {text}]] must be a tool name, `|` and a JSON object"), end
+    return Say(f"[[tool: {text}]] must be a tool name, optionally with `|` and a JSON object"), end
 
 
 def _closings(message: str) -> dict[int, int]:
-    """Where the step that opens at each `[[` ends. Steps that never end are left out.
+    """Maps the position of each `[[` to the end of its step. Steps that never end are left out.
 
     Brackets nest, as in `[[bash: [[ -f x ]] && cat x]]`. An unbalanced `[[` ends at the first `]]`
-    after it. Of more than two brackets in a row, the last two close the step: `[[say: list[0]]]`.
+    after it. If a step ends with more than two brackets, the last two close it: `[[say: list[0]]]`.
     """
     closings: dict[int, int] = {}
     open_at: list[int] = []

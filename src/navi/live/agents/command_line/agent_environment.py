@@ -1,7 +1,7 @@
 """The environment of an agent that Navi starts.
 
-An agent sees only those of the server's variables that are listed here, by its vendor or in the
-setting `pass_environment`, so that other programs' keys and passwords stay hidden from it.
+An agent sees only those of the server's variables that are listed in this file, by its vendor, or
+in the setting `pass_environment`. Other programs' keys and passwords stay hidden from it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ COMMON_VARIABLES = (
     # where Navi's files are, for `sm` and `recall`
     *("NAVI_HOME", "NAVI_CONFIG", "RECALL_DATA_DIR", "RECALL_DB_PATH"),
 )
-MULTIPLEXER = "TMUX"
-TOKEN = "NAVI_TOKEN"
+TMUX_PREFIX = "TMUX"
+TOKEN_VARIABLE = "NAVI_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +62,22 @@ class Launch:
     environment: Mapping[str, str]
     """The variables that the agent may see."""
     runs: Path
-    """The folder that holds SESSION/TURN, a folder for each run."""
+    """The folder that holds all run folders, as SESSION/TURN."""
     access: ServerAccess | None = None
 
 
 def visible_variables(
-    environment: Mapping[str, str], more_patterns: Sequence[str] = (), nesting: Sequence[str] = ()
+    environment: Mapping[str, str],
+    more_patterns: Sequence[str] = (),
+    nesting_prefixes: Sequence[str] = (),
 ) -> dict[str, str]:
     """The variables that an agent may see: the common ones, and those that match `more_patterns`.
 
-    Variables with a prefix in `nesting` would make an agent believe that it runs inside another
-    one. Only a pattern that begins with such a prefix itself makes them visible.
+    An agent that sees a variable with one of `nesting_prefixes` behaves as if another agent had
+    started it. Only a pattern that begins with one of these prefixes makes such variables visible.
     """
     patterns = (*COMMON_VARIABLES, *more_patterns)
-    prefixes = (MULTIPLEXER, *nesting)
+    prefixes = (TMUX_PREFIX, *nesting_prefixes)
     return {
         name: value for name, value in environment.items() if _is_allowed(name, patterns, prefixes)
     }
@@ -84,16 +86,16 @@ def visible_variables(
 async def with_identity(
     environment: Mapping[str, str], session_id: str, access: ServerAccess | None
 ) -> dict[str, str]:
-    """The environment plus the variables that tell `sm`, hooks and MCP servers their session."""
+    """The environment, plus the variables in which `sm`, hooks and MCP servers find the session."""
     identity = {"NAVI_SESSION_ID": session_id}
     if access is not None:
         identity["NAVI_URL"] = access.address
-        identity[TOKEN] = await access.token_of(session_id)
+        identity[TOKEN_VARIABLE] = await access.token_of(session_id)
     return {**environment, **identity}
 
 
-def _is_allowed(name: str, patterns: Sequence[str], nesting: tuple[str, ...]) -> bool:
+def _is_allowed(name: str, patterns: Sequence[str], nesting_prefixes: tuple[str, ...]) -> bool:
     matching = [pattern for pattern in patterns if fnmatchcase(name, pattern)]
-    if name.startswith(nesting):
-        return any(pattern.startswith(nesting) for pattern in matching)
-    return bool(matching) and name != TOKEN
+    if name.startswith(nesting_prefixes):
+        return any(pattern.startswith(nesting_prefixes) for pattern in matching)
+    return bool(matching) and name != TOKEN_VARIABLE

@@ -1,7 +1,8 @@
 """Decides which key a turn in a pane needs next; `PaneTurn` presses it.
 
 A key may get lost, so it is pressed again until the agent's own transcript shows its effect. A busy
-agent may read it late, so there is a pause before each further press.
+agent may read a key late, so there is a pause before each further press. The composer is the field
+on the agent's screen in which prompts are typed.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from navi.live.agents.terminal.transcript_tail import QUIET_SECONDS, AgentState
 INTERRUPT_SECONDS = 30.0
 """How long to try to interrupt an agent before giving up."""
 SUBMIT_SECONDS = 60.0
-"""How long a prompt may stay in an idle agent's composer before the turn fails."""
+"""How long a prompt may stay in the composer of an idle agent before the turn fails."""
 ARRIVAL_SECONDS = 300.0
 """How long a prompt may be neither in the composer nor in the transcript before the turn fails.
 Codex holds prompts back while its MCP servers start."""
 ESCAPE_PAUSE_SECONDS = 3.0
-"""The pause before the second Escape, doubled before each further one. In an idle agent two Escapes
-open a dialog in which an Enter would rewind the conversation."""
+"""The pause before the second Escape, doubled before each further one. Two Escapes make an idle
+agent open a dialog in which an Enter would rewind the conversation."""
 KEY_PAUSE_SECONDS = 3.0
 """The pause before another Enter or Ctrl-C. Longer than the pause between a paste and its Enter."""
 
@@ -52,8 +53,8 @@ class Observation:
     """The transcript has the prompt."""
     has_ended: bool = False
     is_prompt_in_composer: bool = False
-    """It is not submitted yet, or was put back. Claude Code puts it back if it is interrupted
-    before it has answered anything, and then records no interruption."""
+    """The prompt is not submitted yet, or was put back. Claude Code puts it back, and records no
+    interruption, if it is interrupted before it has answered anything."""
     has_unread_keys: bool = False
 
     @property
@@ -63,7 +64,7 @@ class Observation:
 
 @dataclass(slots=True)
 class Interruption:
-    """Stops the agent's work on a turn and empties the composer for the next one."""
+    """Decides how to stop the agent's work on a turn and empty the composer for the next turn."""
 
     started_at: float
     idle_since: float | None = None
@@ -71,7 +72,7 @@ class Interruption:
     cleared_at: float | None = None
 
     def decide(self, observation: Observation, now: float) -> Decision:
-        idle_seconds = self._idle_seconds(observation, now)
+        idle_seconds = self._update_idle_seconds(observation, now)
         is_over = observation.has_ended or (observation.has_begun and idle_seconds >= QUIET_SECONDS)
         is_withdrawn = self.cleared_at is not None and idle_seconds >= QUIET_SECONDS
         if (is_over or is_withdrawn) and not observation.is_prompt_in_composer:
@@ -92,13 +93,13 @@ class Interruption:
             return Key.CLEAR if self._may_clear(now) else Verdict.WAIT
         return Verdict.WAIT
 
-    def note_press(self, key: Key, now: float) -> None:
+    def record_press(self, key: Key, now: float) -> None:
         if key is Key.ESCAPE:
             self.escapes_at.append(now)
         else:
             self.cleared_at = now
 
-    def _idle_seconds(self, observation: Observation, now: float) -> float:
+    def _update_idle_seconds(self, observation: Observation, now: float) -> float:
         if observation.state is not AgentState.IDLE:
             self.idle_since = None
             return 0.0
@@ -118,7 +119,7 @@ class Interruption:
 
 @dataclass(slots=True)
 class Submission:
-    """Gets the agent to accept the prompt that was pasted into its composer."""
+    """Decides how to get the agent to accept the prompt that was pasted into its composer."""
 
     pressed_at: float
     """When Enter was last pressed; the first press came with the paste."""
@@ -137,5 +138,5 @@ class Submission:
         is_due = now - self.pressed_at >= KEY_PAUSE_SECONDS and not observation.has_unread_keys
         return Key.ENTER if is_due and observation.is_prompt_in_composer else Verdict.WAIT
 
-    def note_press(self, now: float) -> None:
+    def record_press(self, now: float) -> None:
         self.pressed_at = now

@@ -1,4 +1,4 @@
-"""What the tmux driver needs to know about the agent in a pane."""
+"""The interface between the tmux driver and the agent in a pane."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from navi.live.agents.terminal.transcript_tail import AgentState, TranscriptRead
 class PaneAgent(ABC):
     title: ClassVar[str]
     """The agent's name for people."""
-    mark: ClassVar[str]
-    """The character that its composer's first line begins with."""
+    composer_sign: ClassVar[str]
+    """The character with which its composer, the field for prompts, begins."""
     pause_seconds: ClassVar[float]
-    """The pause that it needs between a paste and the Enter that submits it."""
+    """The pause that the agent needs between a paste and the Enter that submits it."""
 
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables that it may see."""
+        """The variables that the agent may see."""
         return self._launch.environment
 
     @abstractmethod
     def command(self, request: TurnRequest) -> Sequence[str]:
-        """The command line that opens the session's conversation in a terminal."""
+        """The command line that opens the session's conversation in a terminal. May read files."""
 
     @abstractmethod
     def conversation(self, pane: Pane) -> str | None:
@@ -42,6 +42,13 @@ class PaneAgent(ABC):
 
     @abstractmethod
     def transcript(self, conversation: str) -> Path | None: ...
+
+    async def ask(self, request: TurnRequest, pane: Pane, conversation: str) -> None:  # noqa: B027
+        """Pass the questions of the agent's dialogs to a person, until cancelled.
+
+        Returns at once if they can be answered only in the pane, or if the agent asks in another
+        way.
+        """
 
     @abstractmethod
     def reader(self) -> TranscriptReader: ...

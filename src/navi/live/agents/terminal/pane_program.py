@@ -1,4 +1,4 @@
-"""A program in a pane that is not an agent: Navi types into it and reads what it prints."""
+"""A program other than an agent in a pane: Navi types into it and reads what it prints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ START_SECONDS = 1.0
 QUIET_SECONDS = 1.0
 """A program that prints nothing for this long seems to wait for input."""
 LONGEST_WAIT_SECONDS = 10.0
-"""How long to wait for a program that is never quiet."""
+"""How long to wait for a program that never stops printing."""
 SHOWN_LINES = 200
 QUOTED_LINES = 5
 """How many of a program's last lines to quote if it exited too soon."""
@@ -42,11 +42,11 @@ class PaneProgram:
             await asyncio.sleep(POLL_SECONDS)
 
     async def answer(self, turn_id: str, since_line: int) -> AsyncIterator[DriverEvent]:
-        """Wait until it is quiet or has exited, and yield what it printed from `since_line` on."""
-        pane, printed = await self._wait_until_quiet(since_line)
+        """Wait until the program is quiet or has exited; yield its output from `since_line` on."""
+        pane, output = await self._wait_until_quiet(since_line)
         if pane.is_dead and pane.turn_id != turn_id:
             raise await self._early_exit(pane)
-        yield TextDelta(self._report(pane, printed))
+        yield TextDelta(self._report(pane, output))
         if pane.is_dead and pane.exit_code != 0:
             raise AgentFailed(f"`{self._command}` {_describe_ending(pane)}")
 
@@ -55,11 +55,11 @@ class PaneProgram:
         last: list[str] = []
         while True:
             pane = await self._pane()
-            # A program that has cleared its screen prints above that line.
-            printed = await self._tmux.output(pane, since_line)
-            printed = printed or await self._tmux.output(pane, pane.scrolled)
-            if printed != last:
-                last, quiet_since = printed, _now()
+            # A program that has cleared its screen prints above `since_line`.
+            output = await self._tmux.output(pane, since_line)
+            output = output or await self._tmux.output(pane, pane.scrolled_lines)
+            if output != last:
+                last, quiet_since = output, _now()
             is_quiet = _now() - quiet_since >= QUIET_SECONDS
             if pane.is_dead or is_quiet or _now() - started_at >= LONGEST_WAIT_SECONDS:
                 return pane, last
@@ -72,16 +72,16 @@ class PaneProgram:
         return pane
 
     async def _early_exit(self, pane: Pane) -> AgentFailed:
-        last = [line.strip() for line in await self._tmux.output(pane) if line.strip()]
-        quoted = ": " + " / ".join(last[-QUOTED_LINES:]) if last else " and printed nothing"
+        lines = [line.strip() for line in await self._tmux.output(pane) if line.strip()]
+        quote = ": " + " / ".join(lines[-QUOTED_LINES:]) if lines else " and printed nothing"
         ending = _describe_ending(pane)
         return AgentFailed(
-            f"`{self._command}` {ending} before it could receive this message{quoted}",
+            f"`{self._command}` {ending} before it could receive this message{quote}",
             hint="start a session with a command that reads its input: "
             "`sm spawn --driver tmux --program COMMAND`",
         )
 
-    def _report(self, pane: Pane, printed: Sequence[str]) -> str:
+    def _report(self, pane: Pane, output: Sequence[str]) -> str:
         if pane.is_dead:
             remark = f"The program {_describe_ending(pane)}."
         else:
@@ -89,11 +89,11 @@ class PaneProgram:
                 "Navi can't tell whether the program is done. "
                 f"`sm attach {self._session_id}` shows its pane."
             )
-        if not printed:
+        if not output:
             return f"(The pane shows nothing. {remark})"
-        left_out = len(printed) - SHOWN_LINES
-        lines = [f"({left_out} lines before these)"] if left_out > 0 else []
-        text = "\n".join([*lines, *printed[-SHOWN_LINES:]])
+        omitted_lines = len(output) - SHOWN_LINES
+        heading = [f"(lines left out before these: {omitted_lines})"] if omitted_lines > 0 else []
+        text = "\n".join([*heading, *output[-SHOWN_LINES:]])
         fence = FENCE
         while fence in text:
             fence += "`"

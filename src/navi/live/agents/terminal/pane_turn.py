@@ -22,7 +22,7 @@ log = logging.getLogger("navi.panes")
 
 
 class PaneTurn:
-    """One turn of an agent in a pane.
+    """Presses the keys that one turn of an agent needs.
 
     `hint` says what a person can do if the agent does not react.
     """
@@ -45,7 +45,7 @@ class PaneTurn:
         self._submission = Submission(_now())
 
     async def submit(self) -> None:
-        """Press the key that is needed, if any. Call it at every poll until the turn has begun."""
+        """Press the key that is needed, if any. Call this at every poll until the turn begins."""
         pane = await self._live_pane()
         if pane is None:
             raise AgentFailed(f"{self._agent.title} exited during this turn")
@@ -53,10 +53,10 @@ class PaneTurn:
         decision = self._submission.decide(observation, _now(), POLL_SECONDS)
         if isinstance(decision, Key):
             if await self._press(pane, decision):
-                self._submission.note_press(_now())
+                self._submission.record_press(_now())
         elif decision is Verdict.GIVE_UP:
             if observation.is_prompt_in_composer:
-                # Otherwise the next turn would take it for a person's unfinished line, and wait.
+                # Otherwise the next turn would mistake it for a draft that a person is typing.
                 await self._press(pane, Key.CLEAR)
             raise AgentFailed(
                 f"{self._agent.title} did not accept this turn's message",
@@ -85,10 +85,10 @@ class PaneTurn:
             if isinstance(decision, Verdict):
                 return decision
             if await self._press(pane, decision):
-                interruption.note_press(decision, _now())
+                interruption.record_press(decision, _now())
         except (AgentFailed, OSError) as error:
             # The agent may be fine, so try again.
-            log.warning("can't see %s in its pane: %s", self._agent.title, error)
+            log.warning("can't read the pane of %s: %s", self._agent.title, error)
             if _now() - interruption.started_at >= INTERRUPT_SECONDS:
                 return Verdict.GIVE_UP
         return Verdict.WAIT
@@ -98,7 +98,7 @@ class PaneTurn:
         return None if pane is None or pane.is_dead else pane
 
     async def _observe(self, pane: Pane) -> Observation:
-        draft = draft_in(await self._tmux.screen(pane), self._agent.mark)
+        draft = draft_in(await self._tmux.screen(pane), self._agent.composer_sign)
         return Observation(
             state=await asyncio.to_thread(self._agent.state, pane),
             has_begun=self._tail.reader.has_begun,

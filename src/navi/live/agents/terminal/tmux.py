@@ -24,30 +24,29 @@ from navi.base.file_modes import person_umask
 
 WIDTH, HEIGHT = 200, 50
 TIMEOUT_SECONDS = 10.0
-TURN, CONTEXT, STARTED = "@navi_turn", "@navi_context", "@navi_started"
-"""Navi's options on a pane: the last turn pasted into it, the context it belongs to, and when its
-program started."""
+TURN_OPTION, CONTEXT_OPTION, STARTED_OPTION = "@navi_turn", "@navi_context", "@navi_started"
+"""Navi's options on a pane; see the last fields of `Pane`."""
 FORMAT = "\t".join(
     f"#{{{name}}}"
     for name in (
         *("pid", "pane_id", "pane_pid", "pane_tty", "pane_dead", "pane_in_mode"),
         *("pane_dead_status", "pane_dead_signal", "history_size", "cursor_y", "alternate_on"),
-        *(TURN, CONTEXT, STARTED),
+        *(TURN_OPTION, CONTEXT_OPTION, STARTED_OPTION),
     )
 )
 SERVER_EXITED = "server exited unexpectedly"
 ABSENT = re.compile(
     "can't find|no server running|No such file|Connection refused|server exited|lost server"
 )
-"""tmux's errors for a pane that doesn't exist; other errors say nothing about the pane."""
-LAUNCH = "launch-"
+"""tmux's errors for a pane that doesn't exist. After other errors, the pane may still exist."""
+LAUNCH_PREFIX = "launch-"
 """The prefix of scripts that start a pane's program."""
 START_ATTEMPTS = 6
 ENDING_ATTEMPTS = 6
 QUERY_ATTEMPTS = 3
-PASTED = re.compile(r"\[(?:Pasted|\.\.\.)")
+ABBREVIATION = re.compile(r"\[(?:Pasted|\.\.\.)")
 """How a composer abbreviates a long text."""
-DEAD = re.compile(r"Pane is dead\b")
+DEAD_PANE_LINE = re.compile(r"Pane is dead\b")
 """What tmux itself prints into a pane whose program has ended."""
 ESCAPE_SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 
@@ -60,37 +59,39 @@ class Pane:
     tty: str
     is_dead: bool
     is_in_mode: bool
-    """A person is scrolling in it, so keys would not reach the agent."""
+    """The pane is in one of tmux's modes: a person is scrolling, so keys don't reach the agent."""
     exit_code: int | None
     """None unless the program has ended by itself."""
     signal: int | None
-    """The signal that ended the program. Older versions of tmux don't report it."""
-    scrolled: int
+    """The signal that ended the program, if any. Older versions of tmux don't report it."""
+    scrolled_lines: int
     """The number of lines that have scrolled off the screen."""
     cursor_line: int
-    """The line that the program will print next, counted from its first line."""
+    """The number of the cursor's line, counted from the first line that the program printed."""
     is_full_screen: bool
     """The program draws the whole screen, as editors do."""
     turn_id: str
+    """The last turn whose prompt was pasted into the pane."""
     context: str
+    """The session's `context_from_idx` when the program started; `clear` changes it."""
     started: float
-    """In seconds since the epoch, by the file system's clock."""
+    """When the program started: seconds since the epoch, by the file system's clock."""
 
     @property
     def has_ending(self) -> bool:
-        """Whether tmux knows how the program ended."""
+        """Whether tmux has reported how the program ended."""
         return self.exit_code is not None or self.signal is not None
 
 
 class Tmux:
-    """`socket` is the name of the server's socket, as in `tmux -L NAME`."""
+    """`socket` is the name of the socket of tmux's server, as in `tmux -L NAME`."""
 
     def __init__(self, socket: str, environment: Mapping[str, str]) -> None:
         self._socket = socket
         self._environment = {"LANG": "C.UTF-8", **environment}
 
     async def pane(self, name: str) -> Pane | None:
-        """The pane of the session of that name, if there is one."""
+        """The only pane of the tmux session with this name; None if there is no such session."""
         try:
             lines = await self._query("list-panes", "-t", f"={name}:", "-F", FORMAT)
         except TmuxError as error:
@@ -109,7 +110,7 @@ class Tmux:
             is_in_mode=mode == "1",
             exit_code=int(exit_code) if exit_code else None,
             signal=int(signal) if signal else None,
-            scrolled=int(scrolled),
+            scrolled_lines=int(scrolled),
             cursor_line=int(scrolled) + int(cursor_y),
             is_full_screen=alternate_on == "1",
             turn_id=turn_id,
@@ -118,7 +119,7 @@ class Tmux:
         )
 
     async def pane_with_ending(self, name: str) -> Pane | None:
-        """The pane; if its program has ended, with its exit code or signal."""
+        """The pane. If its program has ended, wait a moment until tmux reports how."""
         pane = await self.pane(name)
         for attempt in range(ENDING_ATTEMPTS):
             if pane is None or not pane.is_dead or pane.has_ending:
@@ -141,35 +142,37 @@ class Tmux:
     ) -> Pane:
         """Start the command in a new pane, which stays open when the command ends.
 
-        Only the command gets `environment`; tmux's server, which all panes share, does not.
+        `folder` is for the script that starts the command. Only the command gets `environment`;
+        tmux's server, which all panes share, does not.
         """
         environment = {**self._environment, **(environment or {})}
         for attempt in range(START_ATTEMPTS):
-            launch = _write_launch(folder, command, environment)
-            started = str(launch.stat().st_mtime)
+            script = _write_launch_script(folder, command, environment)
+            started = str(script.stat().st_mtime)
             try:
-                return await self._start(name, cwd, launch, context, started)
-            except ServerExited:
-                # The server was just ending with its last pane; the next attempt starts a new one.
-                launch.unlink(missing_ok=True)
+                return await self._start(name, cwd, script, context, started)
+            except TmuxServerExited:
+                # tmux's server was exiting because its last pane had closed; the next attempt
+                # starts a new one.
+                script.unlink(missing_ok=True)
                 await asyncio.sleep(0.05 * 2**attempt)
             except AgentFailed:
-                launch.unlink(missing_ok=True)
+                script.unlink(missing_ok=True)
                 raise
         raise AgentFailed(
             "tmux does not start: its server exits at once", hint="run `tmux` to see why"
         )
 
-    async def _start(self, name: str, cwd: Path, launch: Path, context: str, started: str) -> Pane:
+    async def _start(self, name: str, cwd: Path, script: Path, context: str, started: str) -> Pane:
         size = ("-x", str(WIDTH), "-y", str(HEIGHT))
-        inside = 'exec env -i TERM="$TERM" TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" /bin/sh "$0"'
+        run_script = 'exec env -i TERM="$TERM" TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" /bin/sh "$0"'
         await self._run(
             *("start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"),
             *("new-session", "-d", "-s", name, *size, "-c", str(cwd)),
-            *("/bin/sh", "-c", inside, str(launch), ";"),
+            *("/bin/sh", "-c", run_script, str(script), ";"),
             *("set-option", "-t", f"={name}:", "history-limit", "20000", ";"),
-            *("set-option", "-p", "-t", f"={name}:", STARTED, started, ";"),
-            *("set-option", "-p", "-t", f"={name}:", CONTEXT, context),
+            *("set-option", "-p", "-t", f"={name}:", STARTED_OPTION, started, ";"),
+            *("set-option", "-p", "-t", f"={name}:", CONTEXT_OPTION, context),
         )
         pane = await self.pane(name)
         if pane is None:
@@ -181,8 +184,8 @@ class Tmux:
     async def end(self, name: str) -> None:
         await self._run("kill-session", "-t", f"={name}", may_fail=True)
 
-    async def names(self) -> list[str]:
-        """The names of all sessions; none if no tmux server is running."""
+    async def session_names(self) -> list[str]:
+        """The names of all tmux sessions; empty if no tmux server is running."""
         command = ("list-sessions", "-F", "#{session_name}")
         return (await self._run(*command, may_fail=True)).splitlines()
 
@@ -191,10 +194,12 @@ class Tmux:
         return await self._query("capture-pane", "-p", "-e", "-t", pane.id)
 
     async def output(self, pane: Pane, since_line: int = 0) -> list[str]:
-        """The lines printed from `since_line` on, without colours and trailing white space."""
-        start = 0 if pane.is_full_screen else since_line - pane.scrolled
+        """The plain lines from `since_line` on; the whole screen if the program is full-screen."""
+        start = 0 if pane.is_full_screen else since_line - pane.scrolled_lines
         screen = await self._query("capture-pane", "-p", "-J", "-S", str(start), "-t", pane.id)
-        lines = [line.rstrip() for line in screen if not (pane.is_dead and DEAD.match(line))]
+        lines = [
+            line.rstrip() for line in screen if not (pane.is_dead and DEAD_PANE_LINE.match(line))
+        ]
         while lines and not lines[-1]:
             lines.pop()
         return lines
@@ -206,27 +211,27 @@ class Tmux:
         await self._run("send-keys", "-t", pane.id, key)
 
     async def paste_and_submit(
-        self, pane: Pane, text: Path, turn_id: str, pause: float, lock: Path
+        self, pane: Pane, text_file: Path, turn_id: str, pause: float, lock: Path
     ) -> None:
-        """Paste the text, note the turn on the pane and press Enter, in one tmux command.
+        """Paste the text, record the turn on the pane and press Enter, in one tmux command.
 
-        tmux completes it even if this process dies meanwhile. Without the pause, the agent would
-        take the Enter for a part of the paste. A dead pane gets no paste: tmux 3.3 would crash,
-        and end all other panes.
+        tmux completes the command even if this process dies meanwhile; `lock` is held until the
+        text is pasted. Without the pause, the agent would treat the Enter as part of the paste.
+        Nothing is pasted into a dead pane: tmux 3.3 would crash, and end all other panes.
         """
         enter = f"send-keys -t {pane.id} Enter"
-        set_turn = f"set-option -p -t {pane.id} {TURN} {turn_id}"
+        set_turn = f"set-option -p -t {pane.id} {TURN_OPTION} {turn_id}"
         paste = f"paste-buffer -p -r -d -b {turn_id} -t {pane.id}"
-        forget = f"delete-buffer -b {turn_id}"
+        drop_text = f"delete-buffer -b {turn_id}"
         await self._run(
-            *("load-buffer", "-b", turn_id, str(text), ";"),
+            *("load-buffer", "-b", turn_id, str(text_file), ";"),
             *(
                 "if-shell",
                 "-F",
                 "-t",
                 pane.id,
                 "#{pane_dead}",
-                forget,
+                drop_text,
                 f"{set_turn} ; {paste}",
                 ";",
             ),
@@ -253,11 +258,11 @@ class Tmux:
             raise AgentFailed("tmux is not installed", hint="install it, or choose another driver")
         arguments = [program, "-L", self._socket, "-f", os.devnull, *command]
         # In a thread, because a cancelled turn must not cut a command short, and because uvloop
-        # would wait for the pipes, which a tmux server that the command starts keeps open.
+        # would wait for the pipes to close. A tmux server that this command starts keeps them open.
         result = await asyncio.to_thread(self._execute, arguments, lock)
         if result.returncode and not may_fail:
             message = result.stderr.decode(errors="replace").strip()
-            error = ServerExited if message == SERVER_EXITED else TmuxError
+            error = TmuxServerExited if message == SERVER_EXITED else TmuxError
             raise error(f"tmux failed: {message}")
         return "" if result.returncode else result.stdout.decode(errors="replace")
 
@@ -273,7 +278,7 @@ class Tmux:
                 capture_output=True,
                 timeout=TIMEOUT_SECONDS,
                 check=False,
-                # All panes inherit it from tmux's server, which the first command starts.
+                # The first command starts tmux's server, from which all panes inherit the umask.
                 umask=person_umask(),
             )
         except subprocess.TimeoutExpired as error:
@@ -289,20 +294,20 @@ class TmuxError(AgentFailed):
     """tmux reported an error and did nothing."""
 
 
-class ServerExited(TmuxError):
+class TmuxServerExited(TmuxError):
     """tmux's server exited before it could do anything."""
 
 
-def draft_in(lines: Sequence[str], mark: str) -> str | None:
-    """The text after the agent's mark; None if the mark is not on the screen.
+def draft_in(lines: Sequence[str], composer_sign: str) -> str | None:
+    """The first line of the composer's text; None if there is no composer on the screen.
 
     Leaves out the agent's hints, which are dim, and its cursor, which is reversed.
     """
     for line in reversed(lines):
         text = _plain(line)
-        if text.lstrip().startswith(mark):
-            typed = _plain(line, without_hints=True).lstrip()
-            return typed.removeprefix(mark).strip()
+        if text.lstrip().startswith(composer_sign):
+            draft = _plain(line, without_hints=True).lstrip()
+            return draft.removeprefix(composer_sign).strip()
     return None
 
 
@@ -311,14 +316,14 @@ def shows_prompt(draft: str, prompt: str) -> bool:
 
     Agents wrap and scroll pasted text, change its white space and abbreviate it if it is long.
     """
-    visible = PASTED.split(draft)[0]
+    visible = ABBREVIATION.split(draft)[0]
     if not visible:
         return draft != ""
-    letters = _letters(visible)
-    return letters in _letters(prompt) if letters else visible in prompt
+    letters = _letters_and_digits(visible)
+    return letters in _letters_and_digits(prompt) if letters else visible in prompt
 
 
-def _letters(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     return "".join(character for character in text if character.isalnum())
 
 
@@ -338,6 +343,7 @@ def has_unread_keys(pane: Pane) -> bool:
 
 
 def _plain(line: str, *, without_hints: bool = False) -> str:
+    """The line without its escape sequences and, if asked, without dim or reversed text."""
     pieces: list[str] = []
     is_hint = False
     position = 0
@@ -355,17 +361,19 @@ def _plain(line: str, *, without_hints: bool = False) -> str:
     return "".join(pieces).replace("\xa0", " ")
 
 
-def _write_launch(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> Path:
+def _write_launch_script(
+    folder: Path, command: Sequence[str], environment: Mapping[str, str]
+) -> Path:
     """Write a script that sets the environment, deletes itself and starts the command.
 
     Keys and tokens must not be arguments, which everybody on the machine can read.
     """
     names = [name for name in environment if re.fullmatch(r"[A-Za-z_]\w*", name)]
-    kept = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]
-    lines = [f"export {name}={shlex.quote(environment[name])}" for name in kept]
+    exports = [name for name in names if name not in ("TERM", "TMUX", "TMUX_PANE")]
+    lines = [f"export {name}={shlex.quote(environment[name])}" for name in exports]
     lines += ['rm -f -- "$0"', f"exec {shlex.join(command)}"]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, path = tempfile.mkstemp(dir=folder, prefix=LAUNCH)
+    handle, path = tempfile.mkstemp(dir=folder, prefix=LAUNCH_PREFIX)
     with os.fdopen(handle, "w") as file:
         file.write("\n".join(lines) + "\n")
     return Path(path)

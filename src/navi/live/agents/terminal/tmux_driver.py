@@ -7,11 +7,14 @@ transcript. The pane and its agent outlive the server.
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
 import shutil
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from navi.base.errors import AgentFailed, NotDelivered
 from navi.base.file_locks import is_locked
@@ -23,7 +26,7 @@ from navi.live.agents.shielding import run_to_end
 from navi.live.agents.terminal.pane_agent import PaneAgent
 from navi.live.agents.terminal.pane_program import PaneProgram
 from navi.live.agents.terminal.pane_turn import PaneTurn
-from navi.live.agents.terminal.tmux import LAUNCH, Pane, Tmux, draft_in
+from navi.live.agents.terminal.tmux import LAUNCH_PREFIX, Pane, Tmux, draft_in
 from navi.live.agents.terminal.transcript_tail import (
     POLL_SECONDS,
     AgentState,
@@ -33,18 +36,22 @@ from navi.live.agents.terminal.transcript_tail import (
 )
 from navi.live.model.event import Conversation
 from navi.live.model.session import Session
+from navi.live.model.usage_limit import Account
+
+log = logging.getLogger("navi.panes")
 
 START_SECONDS = 60.0
-"""An agent that has no conversation by then is asking something that only a person can answer."""
+"""How long an agent may take to begin a conversation. After that, it is probably showing a dialog
+that only a person can answer."""
 PROGRAM_PAUSE_SECONDS = 0.2
 """The pause between a paste and its Enter for a program that is not an agent."""
-TEXT, POSITION, OVER = "text", "place", "over"
-"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker that the
-turn must not be interrupted: its agent has stopped, or may finish on its own."""
+TEXT_FILE, POSITION_FILE, OVER_FILE = "text", "place", "over"
+"""Files in a turn's folder: its prompt, where it begins in the transcript, and a marker. The marker
+means that nothing is left to interrupt: the agent has stopped, or may finish on its own."""
 
 
 class TmuxDriver(Driver):
-    """`session.program` names one of `agents`, or is a command line that gets `environment`.
+    """`session.program` names one of `agents`, or is a command line to run with `environment`.
 
     If `session.program` is not set, `default_agent` runs in the pane.
     """
@@ -82,7 +89,7 @@ class TmuxDriver(Driver):
                         yield event
                     return
                 await turn.interrupt_earlier_turn(pane)
-                conversation = await turn.wait_for_prompt(pane)
+                conversation = await turn.wait_for_composer(pane)
                 yield Conversation(conversation)
                 start = await turn.deliver(pane, conversation)
             async for event in turn.report_events(pane, conversation, start):
@@ -95,18 +102,24 @@ class TmuxDriver(Driver):
     async def end(self, session: Session) -> None:
         if shutil.which("tmux", path=self._environment.get("PATH")) is not None:
             await Tmux(self._socket, self._environment).end(pane_name(session.id))
-        for launch in (self._runs / session.id).glob(f"*/{LAUNCH}*"):
+        for launch in (self._runs / session.id).glob(f"*/{LAUNCH_PREFIX}*"):
             launch.unlink(missing_ok=True)  # left by a pane that never started
 
     async def open_sessions(self) -> list[str]:
         if shutil.which("tmux", path=self._environment.get("PATH")) is None:
             return []
-        names = await Tmux(self._socket, self._environment).names()
+        names = await Tmux(self._socket, self._environment).session_names()
         prefix = pane_name("")
         return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
     def can_report(self, session: Session) -> bool:
         return self.agent_of(session) is not None
+
+    def account_of(self, session: Session) -> Account:
+        if self.agent_of(session) is None:
+            return Account.of(session)
+        # The agent uses the same login inside and outside a pane.
+        return Account.of_agent(session.program or self._default_agent, session)
 
     def agent_of(self, session: Session) -> PaneAgent | None:
         return self._agents.get(session.program or self._default_agent)
@@ -138,7 +151,7 @@ class _TmuxTurn:
         self._pane_name = pane_name(request.session.id)
         self._folder = driver.runs / request.session.id / request.turn_id
         self._lock = self._folder / "lock"
-        self._position_file = self._folder / POSITION
+        self._position_file = self._folder / POSITION_FILE
 
     async def open_pane(self) -> Pane:
         """The session's pane, started if necessary."""
@@ -155,7 +168,7 @@ class _TmuxTurn:
             await self._tmux.end(self._pane_name)
         session_id, cwd = self._request.session.id, self._request.context.cwd
         environment = await with_identity(self._environment, session_id, self._access)
-        command = self._command()
+        command = await asyncio.to_thread(self._command)
         return await self._tmux.start(
             self._pane_name, command, cwd, self._folder, context, environment
         )
@@ -166,19 +179,19 @@ class _TmuxTurn:
         Either the agent ignored the interruption, or the server died before sending it.
         """
         folder = self._folder.parent / pane.turn_id
-        if pane.turn_id in ("", self._request.turn_id) or not (folder / POSITION).exists():
+        if pane.turn_id in ("", self._request.turn_id) or not (folder / POSITION_FILE).exists():
             return
-        if (folder / OVER).exists():
+        if (folder / OVER_FILE).exists():
             return
         try:
             await self._pane_turn(folder, self._tail(folder, pane)).interrupt()
         except AgentFailed as failure:
             reason = f"{failure.message}, so this input waits"
             raise NotDelivered(reason, hint=failure.hint) from failure
-        (folder / OVER).touch()
+        (folder / OVER_FILE).touch()
 
-    async def wait_for_prompt(self, pane: Pane) -> str:
-        """Wait until the agent shows its prompt, and return the agent's id for the conversation."""
+    async def wait_for_composer(self, pane: Pane) -> str:
+        """Wait until the agent shows its composer; return the agent's id for the conversation."""
         assert self.agent is not None
         if pane.turn_id == self._request.turn_id and self._request.conversation is not None:
             return self._request.conversation
@@ -186,7 +199,7 @@ class _TmuxTurn:
         while True:
             conversation = await asyncio.to_thread(self.agent.conversation, pane)
             lines = await self._tmux.screen(pane)
-            if conversation is not None and draft_in(lines, self.agent.mark) is not None:
+            if conversation is not None and draft_in(lines, self.agent.composer_sign) is not None:
                 return conversation
             await self._require_live_pane()
             if conversation is None and _now() > deadline:
@@ -228,13 +241,14 @@ class _TmuxTurn:
                 await turn.submit()
 
         try:
-            async for event in follow(tail, lambda: agent.state(pane), check_agent):
-                yield event
+            async with _in_background(agent.ask(self._request, pane, conversation)):
+                async for event in follow(tail, lambda: agent.state(pane), check_agent):
+                    yield event
         except Exception:
             # Nobody stopped the turn, so the agent may finish what it is doing.
-            (self._folder / OVER).touch()
+            (self._folder / OVER_FILE).touch()
             raise
-        (self._folder / OVER).touch()
+        (self._folder / OVER_FILE).touch()
 
     async def run_program(self, pane: Pane) -> AsyncIterator[DriverEvent]:
         """Type the prompt into a program that is not an agent, and yield what it prints."""
@@ -258,7 +272,7 @@ class _TmuxTurn:
             await self._tmux.press(pane, "C-c")
             return
         await self._pane_turn(self._folder, self._tail(self._folder, pane)).interrupt()
-        (self._folder / OVER).touch()
+        (self._folder / OVER_FILE).touch()
 
     def _tail(self, folder: Path, pane: Pane) -> TranscriptTail:
         """The transcript from where this folder's turn begins."""
@@ -269,12 +283,12 @@ class _TmuxTurn:
             conversation = agent.conversation(pane)
             return None if conversation is None else agent.transcript(conversation)
 
-        start = TranscriptPosition.load(folder / POSITION)
+        start = TranscriptPosition.load(folder / POSITION_FILE)
         return TranscriptTail(agent.reader(), start, transcript)
 
     def _pane_turn(self, folder: Path, tail: TranscriptTail) -> PaneTurn:
         assert self.agent is not None
-        prompt = (folder / TEXT).read_text()
+        prompt = (folder / TEXT_FILE).read_text()
         hint = f"see what it is doing: sm attach {self._request.session.id}"
         return PaneTurn(self.agent, self._tmux, self._pane_name, tail, prompt, hint)
 
@@ -295,7 +309,7 @@ class _TmuxTurn:
             if current is not None and current.is_in_mode:
                 await self._tmux.leave_mode(pane)
             state = await asyncio.to_thread(self.agent.state, pane)
-            draft = draft_in(await self._tmux.screen(pane), self.agent.mark)
+            draft = draft_in(await self._tmux.screen(pane), self.agent.composer_sign)
             # Checked twice, because typed keys take a moment to appear.
             free_polls = free_polls + 1 if state is AgentState.IDLE and draft == "" else 0
             if free_polls == 2:
@@ -305,12 +319,12 @@ class _TmuxTurn:
 
     async def _wait_for_paste(self) -> None:
         """Wait for tmux to finish a paste that it began for a server that has died."""
-        while is_locked(self._lock):  # noqa: ASYNC110 (by another process)
+        while is_locked(self._lock):  # noqa: ASYNC110 (tmux holds it)
             await asyncio.sleep(POLL_SECONDS)
 
     async def _paste(self, pane: Pane, pause: float) -> None:
         await asyncio.to_thread(delete_earlier_runs, self._folder.parent, self._folder.name)
-        text = self._folder / TEXT
+        text = self._folder / TEXT_FILE
         text.write_text(self._request.prompt)
         await self._tmux.paste_and_submit(pane, text, self._request.turn_id, pause, self._lock)
 
@@ -319,6 +333,18 @@ class _TmuxTurn:
         if pane is None or pane.is_dead:
             title = "the program" if self.agent is None else self.agent.title
             raise AgentFailed(f"{title} exited during this turn")
+
+
+@asynccontextmanager
+async def _in_background(asking: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(asking)
+    try:
+        yield
+    finally:
+        task.cancel()
+        [ending] = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(ending, Exception):
+            log.error("can't pass on the questions in an agent's pane", exc_info=ending)
 
 
 def _now() -> float:

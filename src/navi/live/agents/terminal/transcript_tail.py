@@ -16,7 +16,7 @@ POLL_SECONDS = 0.1
 QUIET_SECONDS = 1.0
 """Some agents don't record the end of a turn. It is over when they have been idle for this long."""
 OVERDUE_SECONDS = 15.0
-"""A prompt should be in the transcript by then."""
+"""How long a prompt may take to appear in the transcript."""
 
 
 class AgentState(Enum):
@@ -30,7 +30,10 @@ class AgentState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPosition:
-    """Where a turn begins in the transcript; `path` is None if there was no transcript yet."""
+    """Where a turn begins in the transcript; `path` is None if there was no transcript yet.
+
+    For a program that is not an agent, `offset` is a line number in its output.
+    """
 
     path: Path | None
     offset: int
@@ -57,7 +60,7 @@ class TranscriptReader(Protocol):
     has_begun: bool
     """Whether the lines so far include the prompt."""
     has_ended: bool
-    """Whether the lines say that the turn is over."""
+    """Whether the lines so far show the end of the turn."""
 
     def read(self, line: bytes) -> Iterator[DriverEvent]: ...
 
@@ -68,24 +71,27 @@ class TranscriptReader(Protocol):
 class TranscriptTail:
     """The lines of one turn, which begins at `start`.
 
-    `find` returns the transcript's path if there was no transcript when the turn began.
+    `find_path` finds the transcript if there was none when the turn began.
     """
 
     def __init__(
-        self, reader: TranscriptReader, start: TranscriptPosition, find: Callable[[], Path | None]
+        self,
+        reader: TranscriptReader,
+        start: TranscriptPosition,
+        find_path: Callable[[], Path | None],
     ) -> None:
         self.reader = reader
         self._path = start.path
         self._offset = start.offset
-        self._find = find
-        self._rest = b""
+        self._find_path = find_path
+        self._partial_line = b""
 
     def new_lines(self) -> list[bytes] | None:
         """The complete lines written since the last call; None if nothing was written."""
-        self._path = self._path or self._find()
+        self._path = self._path or self._find_path()
         data = b"" if self._path is None else _read(self._path, self._offset)
         self._offset += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self._partial_line = (self._partial_line + data).split(b"\n")
         return lines if data else None
 
     def catch_up(self) -> None:
@@ -103,8 +109,8 @@ async def follow(
 ) -> AsyncIterator[DriverEvent]:
     """The turn's events, until the transcript, an idle agent or `is_over` shows that it has ended.
 
-    `check_agent` is called while the agent writes nothing and is not busy; its argument says
-    whether the prompt is overdue. It raises if there is nothing left to wait for.
+    `check_agent` is called while the agent writes nothing and is neither busy nor asking. Its
+    argument says whether the prompt is overdue. It raises if there is nothing left to wait for.
     """
     reader = tail.reader
     overdue_at = _now() + OVERDUE_SECONDS

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from navi.live.api import request_bodies
-from navi.live.api.access import caller, calling_session, identify
+from navi.live.api import query_parameters, request_bodies
+from navi.live.api.access import calling_session, identify_caller, identify_user
 from navi.live.api.responses import answer
+from navi.live.api.routes.budget_routes import change_budget
+from navi.live.model.budget import Scope
 from navi.live.model.scheduling.automation_request import AutomationChange, AutomationRequest
 from navi.live.model.wire_format import (
     PreviewJson,
@@ -34,31 +38,42 @@ def routes() -> list[Route]:
 
 
 async def list_for_session(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     automations = await navi.automations.list_automations(user, request.path_params["id"])
-    timezone = request_bodies.timezone(request)
+    timezone = query_parameters.timezone(request)
     return answer([automation_json(each, timezone) for each in automations])
 
 
 async def add(request: Request) -> Response:
-    navi, who = await identify(request)
-    timezone = request_bodies.timezone(request)
+    navi, caller = await identify_caller(request)
+    timezone = query_parameters.timezone(request)
     body = await request_bodies.read(request, AutomationRequest)
+    session_id = request.path_params["id"]
+    if any(getattr(body, field) is not None for field in request_bodies.PERSON_ONLY):
+        caller.require_person()
+    if body.budget is not None:
+        # Check the budget first, so that an invalid one does not leave an automation behind.
+        session = await navi.budgets.of_session(caller.user, session_id)
+        owner = replace(session, scope=Scope.AUTOMATION)
+        navi.budgets.check(owner, body.budget.amount, body.budget.per)
     automation = await navi.automations.add(
-        who.user, request.path_params["id"], body, calling_session(request, who)
+        caller.user, session_id, body, calling_session(request, caller)
     )
+    if body.budget is not None:
+        owner = await navi.budgets.of_automation(caller.user, automation.id)
+        await change_budget(navi, caller, owner, body.budget)
     return answer(automation_json(automation, timezone), 201)
 
 
 async def list_automations(request: Request) -> Response:
-    navi, user = await caller(request)
-    timezone = request_bodies.timezone(request)
+    navi, user = await identify_user(request)
+    timezone = query_parameters.timezone(request)
     automations = await navi.automations.list_automations(user)
     return answer([automation_json(each, timezone) for each in automations])
 
 
 async def preview(request: Request) -> Response:
-    navi, _ = await caller(request)
+    navi, _ = await identify_user(request)
     body = await request_bodies.read(request, request_bodies.SchedulePreview)
     preview = navi.automations.preview(body, body.count)
     fields: PreviewJson = {
@@ -70,33 +85,42 @@ async def preview(request: Request) -> Response:
 
 
 async def read(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     automation = await navi.automations.get(user, request.path_params["id"])
-    return answer(automation_json(automation, request_bodies.timezone(request)))
+    return answer(automation_json(automation, query_parameters.timezone(request)))
 
 
 async def change(request: Request) -> Response:
-    navi, who = await identify(request)
-    timezone = request_bodies.timezone(request)
+    navi, caller = await identify_caller(request)
+    timezone = query_parameters.timezone(request)
     body = await request_bodies.read(request, AutomationChange)
-    automation = await navi.automations.change(
-        who.user, request.path_params["id"], body, calling_session(request, who)
-    )
+    changes, automation_id = body.values(), request.path_params["id"]
+    if changes.keys() & request_bodies.PERSON_ONLY:
+        caller.require_person()
+    if "budget" in changes:
+        owner = await navi.budgets.of_automation(caller.user, automation_id)
+        await change_budget(navi, caller, owner, body.budget)
+    if changes.keys() == {"budget"}:
+        automation = await navi.automations.get(caller.user, automation_id)
+    else:
+        automation = await navi.automations.change(
+            caller.user, automation_id, body, calling_session(request, caller)
+        )
     return answer(automation_json(automation, timezone))
 
 
 async def remove(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     await navi.automations.remove(user, request.path_params["id"])
     return answer({"deleted": True})
 
 
 async def list_runs(request: Request) -> Response:
-    navi, user = await caller(request)
-    runs = await navi.automations.runs(user, request.path_params["id"])
+    navi, user = await identify_user(request)
+    runs = await navi.automations.list_runs(user, request.path_params["id"])
     return answer([run_json(each) for each in runs])
 
 
 async def read_run(request: Request) -> Response:
-    navi, user = await caller(request)
-    return answer(run_json(await navi.automations.run(user, request.path_params["id"])))
+    navi, user = await identify_user(request)
+    return answer(run_json(await navi.automations.get_run(user, request.path_params["id"])))

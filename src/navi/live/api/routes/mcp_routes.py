@@ -1,7 +1,7 @@
 """/mcp: Navi's tools for other agents, through the Model Context Protocol over HTTP.
 
 The protocol's simple mode is enough: each request is answered with one JSON value, and the server
-never speaks first.
+sends nothing on its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.routing import Route
 from navi import __version__
 from navi.base.errors import InvalidInput, NaviError
 from navi.base.stored_text import require_storable
-from navi.live.api.access import identify
+from navi.live.api.access import identify_caller
 from navi.live.api.request_bodies import parse_json, read_bytes
 from navi.live.api.responses import answer
 from navi.live.model.access.caller import Caller
@@ -28,11 +28,12 @@ from navi.live.model.tool_call import call
 from navi.live.model.validation import schema
 from navi.live.runtime.app import Navi
 
-PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Newest first. A client that asks for an unsupported version is offered the newest."""
 INSTRUCTIONS = (
     "Navi is this session's clock and memory. Use schedule_recall to wake yourself later, even "
-    "after this process has ended, and search_sessions to find what any agent did before."
+    "after this process has ended. search_sessions finds what any agent said and did before, "
+    "read_session reads it, and sessions_of_file lists who touched a file."
 )
 BATCH_LIMIT = 50
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -46,7 +47,7 @@ def routes() -> list[Route]:
 
 
 async def handle(request: Request) -> Response:
-    navi, who = await identify(request)
+    navi, caller = await identify_caller(request)
     try:
         message = parse_json(await read_bytes(request))
     except (ValueError, RecursionError):
@@ -55,15 +56,17 @@ async def handle(request: Request) -> Response:
         if len(message) > BATCH_LIMIT:
             problem = f"a batch may have at most {BATCH_LIMIT} requests"
             return answer(_error(None, INVALID_REQUEST, problem), 400)
-        answers = [await _answer(navi, who, request.headers, each) for each in message]
-        batch = [each for each in answers if each is not None]
+        responses = [await _respond(navi, caller, request.headers, each) for each in message]
+        batch = [response for response in responses if response is not None]
         return answer(batch) if batch else Response(status_code=202)
-    single = await _answer(navi, who, request.headers, message)
+    single = await _respond(navi, caller, request.headers, message)
     return Response(status_code=202) if single is None else answer(single)
 
 
-async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: Any) -> Json | None:
-    """The response; None for a notification, which gets none."""
+async def _respond(
+    navi: Navi, caller: Caller, headers: Mapping[str, str], message: Any
+) -> Json | None:
+    """The response to a message; None for a notification, which gets no response."""
     if not isinstance(message, dict) or not isinstance(method := message.get("method"), str):
         return _error(None, INVALID_REQUEST, "this is not a request")
     if "id" not in message:
@@ -85,7 +88,7 @@ async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: 
             if not isinstance(arguments, dict):
                 return _error(message["id"], INVALID_PARAMS, "the arguments must be a JSON object")
             meta = params.get("_meta")
-            result = await _call_tool(navi, who, headers, navi.tools[name], arguments, meta)
+            result = await _call_tool(navi, caller, headers, navi.tools[name], arguments, meta)
         case _:
             return _error(message["id"], UNKNOWN_METHOD, f"there is no method {method}")
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
@@ -94,7 +97,7 @@ async def _answer(navi: Navi, who: Caller, headers: Mapping[str, str], message: 
 def _initialize(params: Mapping[str, Any]) -> Json:
     requested = params.get("protocolVersion")
     return {
-        "protocolVersion": requested if requested in PROTOCOLS else PROTOCOLS[0],
+        "protocolVersion": requested if requested in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "navi", "title": "Navi", "version": __version__},
         "instructions": INSTRUCTIONS,
@@ -111,15 +114,15 @@ def _tool_json(tool: Tool[Any]) -> Json:
 
 async def _call_tool(
     navi: Navi,
-    who: Caller,
+    caller: Caller,
     headers: Mapping[str, str],
     tool: Tool[Any],
     arguments: Mapping[str, Any],
     meta: object,
 ) -> Json:
-    """Call the tool. An error is a result too: the agent sees what a person would see."""
+    """Call the tool. Errors are returned as results, so that the agent can read them."""
     try:
-        session = await _session(navi, who, headers, meta)
+        session = await _session(navi, caller, headers, meta)
         # An agent has the rights of its session's user, even if it called with an admin's token.
         user = await navi.accounts.owner(session)
         context = ToolContext(session.id, Path(session.cwd), user.id, user.role, user.info)
@@ -131,10 +134,10 @@ async def _call_tool(
     return _result(await call(tool, context, arguments))
 
 
-async def _session(navi: Navi, who: Caller, headers: Mapping[str, str], meta: object) -> Session:
-    """The calling session. The request has Navi's id for it, or the agent's own."""
-    user = who.user
-    if session_id := who.session_id or headers.get("navi-session"):
+async def _session(navi: Navi, caller: Caller, headers: Mapping[str, str], meta: object) -> Session:
+    """The calling session. The request has either Navi's id for it or the agent's own."""
+    user = caller.user
+    if session_id := caller.session_id or headers.get("navi-session"):
         return await navi.sessions.get(user, session_id)
     agent_session_id = headers.get("navi-agent-session") or navi.terminals.calling_session(meta)
     if agent_session_id is None:

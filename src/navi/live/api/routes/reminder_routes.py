@@ -1,4 +1,4 @@
-"""/sessions/{id}/remind (repeated), /scheduler/remind (one-time) and /reminders (both)."""
+"""/sessions/{id}/remind (repeated), /scheduler/remind (one-off) and …/reminders (both)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from navi.live.api import request_bodies
-from navi.live.api.access import caller
+from navi.live.api.access import identify_user
 from navi.live.api.responses import answer
 from navi.live.model.wire_format import registration_json, reminder_json, upcoming_json
 
@@ -25,19 +25,19 @@ def routes() -> list[Route]:
 
 
 async def upcoming(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     reminders = await navi.reminders.upcoming(user, request.path_params.get("id"))
     return answer([upcoming_json(each) for each in reminders])
 
 
 async def read(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     registration = await navi.reminders.registration(user, request.path_params["id"])
     return answer(registration_json(registration))
 
 
 async def register(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     body = await request_bodies.read(request, request_bodies.NewRegistration)
     registration = await navi.reminders.register(
         user, request.path_params["id"], body.soft_threshold, body.hard_threshold
@@ -46,17 +46,17 @@ async def register(request: Request) -> Response:
 
 
 async def stop(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     return answer(registration_json(await navi.reminders.stop(user, request.path_params["id"])))
 
 
 async def schedule(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     body = await request_bodies.read(request, request_bodies.NewReminder)
     reminder = await navi.reminders.schedule(user, **body.model_dump())
     return answer(reminder_json(reminder))
 
 
 async def cancel(request: Request) -> Response:
-    navi, user = await caller(request)
+    navi, user = await identify_user(request)
     return answer(reminder_json(await navi.reminders.cancel(user, request.path_params["id"])))

@@ -1,7 +1,7 @@
 """/ws: events as they happen, starting where the client left off.
 
-Each socket has one task that sends and one that reads. The reader always runs, because a socket
-that only sends does not notice that its client is gone.
+Each socket has one task that reads and at least one that sends. The reader always runs, because a
+socket that only sends does not notice that its client is gone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from starlette.websockets import (
 
 from navi.base.errors import InvalidInput, NaviError, NotAuthenticated
 from navi.base.stored_text import require_storable
-from navi.live.api import login_cookie, request_bodies
+from navi.live.api import login_cookie, query_parameters, request_bodies
 from navi.live.api.access import authenticate, token_of
 from navi.live.api.connection_limits import mark_authenticated
 from navi.live.api.routes.input_routes import admit
@@ -64,7 +64,7 @@ class _Watcher:
         self._session_id = session_id
         self._navi: Navi = socket.app.state.navi
         self._token = ""
-        self._checked_at = 0.0
+        self._authenticated_at = 0.0
         self._sees_index = False
 
     async def run(self) -> None:
@@ -76,13 +76,13 @@ class _Watcher:
         frames: AsyncGenerator[Sequence[Frame], None] | None = None
         try:
             self._token = token or await self._receive_token()
-            user = (await self._caller()).user
+            user = (await self._authenticate()).user
             self._sees_index = self._session_id is None and user.is_admin
             frames = await self._frames(user)
         except NaviError as error:
             refusal = error
         if token is not None:
-            # Accept only now, so that the client sees all that happens once its socket is open.
+            # Accept only now: the client must miss nothing that happens after its socket opens.
             await self._socket.accept(subprotocol)
         if refusal is not None:
             await self._send_error(refusal)
@@ -105,12 +105,12 @@ class _Watcher:
             )
         return token
 
-    async def _caller(self) -> Caller:
-        """Authenticate the client. Done repeatedly, so that a removed user's sockets close too."""
-        self._checked_at = time.monotonic()
-        who = await authenticate(self._navi, self._token, self._socket.headers)
+    async def _authenticate(self) -> Caller:
+        """Identify the client. Done repeatedly, so that a removed user's sockets close too."""
+        self._authenticated_at = time.monotonic()
+        caller = await authenticate(self._navi, self._token, self._socket.headers)
         mark_authenticated(self._socket)
-        return who
+        return caller
 
     async def _next_frame(self) -> str | None:
         message = await self._socket.receive()
@@ -120,16 +120,17 @@ class _Watcher:
         return text
 
     async def _frames(self, user: User) -> AsyncGenerator[Sequence[Frame], None]:
-        requested = self._socket.query_params.get("after")
+        """Frames after `?after=`, or only new ones. Raises if the user may not see the session."""
+        requested_after = self._socket.query_params.get("after")
         if self._session_id is not None:
             require_storable("session_id", self._session_id)
             await self._navi.sessions.get(user, self._session_id)
             after = await self._navi.broadcast.last_seq(self._session_id)
         else:
             after = await self._navi.broadcast.last_position()
-        if requested is not None:
-            # Never a number from the future: its client would wait forever.
-            after = min(after, max(0, request_bodies.whole_number("after", requested)))
+        if requested_after is not None:
+            # A number beyond the last event would make the client miss the events up to it.
+            after = min(after, max(0, query_parameters.whole_number("after", requested_after)))
         if self._session_id is not None:
             return self._navi.broadcast.follow_session(self._session_id, after)
         return self._navi.broadcast.follow_all(user, after)
@@ -140,7 +141,7 @@ class _Watcher:
             asyncio.create_task(self._receive_frames()),
         }
         if self._sees_index:
-            tasks.add(asyncio.create_task(self._send_index_news()))
+            tasks.add(asyncio.create_task(self._send_index_changes()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -158,12 +159,12 @@ class _Watcher:
     async def _send_events(self, frames: AsyncGenerator[Sequence[Frame], None]) -> None:
         async with aclosing(frames) as batches:
             async for batch in batches:
-                if time.monotonic() - self._checked_at > CHECK_TOKEN_SECONDS:
-                    await self._caller()
+                if time.monotonic() - self._authenticated_at > CHECK_TOKEN_SECONDS:
+                    await self._authenticate()
                 for frame in batch:
                     await self._socket.send_text(frame.text)
 
-    async def _send_index_news(self) -> None:
+    async def _send_index_changes(self) -> None:
         follower = self._navi.index_follower
         state = follower.announced_state
         while True:
@@ -173,38 +174,38 @@ class _Watcher:
     async def _receive_frames(self) -> None:
         while True:
             text = await self._next_frame()
-            who = await self._caller()
+            caller = await self._authenticate()
             try:
-                await self._handle(who, _parse(text))
+                await self._handle(caller, _parse(text))
             except NaviError as error:
                 await self._send_error(error)
 
-    async def _handle(self, who: Caller, frame: dict[str, Any]) -> None:
+    async def _handle(self, caller: Caller, frame: dict[str, Any]) -> None:
         kind = frame.pop("type", None)
-        if not isinstance(kind, str) or kind not in FRAMES:
+        if not isinstance(kind, str) or kind not in FRAME_HANDLERS:
             raise InvalidInput(
-                f"there is no frame of type {kind!r}", hint=f"one of: {', '.join(FRAMES)}"
+                f"there is no frame of type {kind!r}", hint=f"one of: {', '.join(FRAME_HANDLERS)}"
             )
-        await FRAMES[kind](self, who, frame)
+        await FRAME_HANDLERS[kind](self, caller, frame)
 
-    async def admit_input(self, who: Caller, frame: dict[str, Any]) -> None:
+    async def admit_input(self, caller: Caller, frame: dict[str, Any]) -> None:
         session_id = self._session_of(frame)
         body = validate(request_bodies.InputBody, frame)
-        admission = await admit(self._navi, who, session_id, body)
+        admission = await admit(self._navi, caller, session_id, body)
         await self._send_json({"type": "input_admitted", **admission_json(admission)})
 
-    async def stop_turn(self, who: Caller, frame: dict[str, Any]) -> None:
-        stopped = await self._navi.sessions.stop(who.user, self._session_of(frame))
+    async def stop_turn(self, caller: Caller, frame: dict[str, Any]) -> None:
+        stopped = await self._navi.sessions.stop(caller.user, self._session_of(frame))
         await self._send_json({"type": "stop_requested", "stopped": stopped})
 
-    async def answer_ping(self, who: Caller, frame: dict[str, Any]) -> None:
+    async def answer_ping(self, caller: Caller, frame: dict[str, Any]) -> None:
         await self._send_json({"type": "pong"})
 
-    async def ignore_token(self, who: Caller, frame: dict[str, Any]) -> None:
-        """The client has shown its token already, but may send it again."""
+    async def ignore_token(self, caller: Caller, frame: dict[str, Any]) -> None:
+        """The client has already authenticated, but may send its token again."""
 
     def _session_of(self, frame: dict[str, Any]) -> str:
-        """The frame's session: the socket's own or, on the general socket, the one it names."""
+        """The session of a frame: the socket's own or, on `/ws`, the one that the frame names."""
         session_id = frame.pop("session_id", self._session_id)
         if not isinstance(session_id, str):
             raise InvalidInput(
@@ -229,13 +230,13 @@ class _Watcher:
             await self._socket.close(code)
 
 
-FRAMES = {
+FRAME_HANDLERS = {
     "input": _Watcher.admit_input,
     "stop": _Watcher.stop_turn,
     "ping": _Watcher.answer_ping,
     "auth": _Watcher.ignore_token,
 }
-"""What clients may send."""
+"""The handler of each type of frame that clients may send."""
 
 
 def _parse(text: str | None) -> dict[str, Any]:
@@ -248,5 +249,5 @@ def _parse(text: str | None) -> dict[str, Any]:
             "this frame is not JSON", hint='like {"type": "input", "text": "…"}'
         ) from error
     if not isinstance(value, dict):
-        raise InvalidInput("a frame is a JSON object", hint='like {"type": "ping"}')
+        raise InvalidInput("a frame must be a JSON object", hint='like {"type": "ping"}')
     return value

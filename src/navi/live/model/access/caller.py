@@ -17,7 +17,7 @@ class Caller:
     """The session of the calling agent, from its token; None for a person."""
 
     def acting_session(self, session_id: str | None) -> str | None:
-        """The session on whose behalf the call is made: an agent's own, or any a person names."""
+        """The session on whose behalf to act: an agent's own, or the one that a person names."""
         if self.session_id is None:
             return session_id
         if session_id not in (None, self.session_id):
@@ -29,6 +29,4 @@ class Caller:
 
     def require_person(self) -> None:
         if self.session_id is not None:
-            raise NotAllowed(
-                "an agent's token can't be used for this", hint="ask the person you work for"
-            )
+            raise NotAllowed("an agent can't do this", hint="ask the person you work for")

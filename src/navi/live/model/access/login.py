@@ -1,4 +1,4 @@
-"""A browser that is logged in, and the link that logs one in."""
+"""A logged-in browser, and the link that logs a browser in."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Login:
 
 
 def login_link(address: str, user_id: str, code: str) -> str:
-    """The code is in the fragment, which browsers don't send, so it reaches no server's log."""
+    """The link that logs a browser in. Servers never see what follows #, so no log has the code."""
     return f"{address}/login#{urlencode({'user': user_id, 'code': code})}"

@@ -11,8 +11,9 @@ from navi.live.model.access.user import User
 class LimitReached(Conflict):
     kind = "limit_reached"
 
-    def __init__(self, subject: str, limit: int, things: str, *, hint: str) -> None:
-        super().__init__(f"{subject} has reached the limit of {limit:,} {things}", hint=hint)
+    def __init__(self, subject: str, limit: int, plural: str, *, hint: str) -> None:
+        noun = plural.removesuffix("s") if limit == 1 else plural
+        super().__init__(f"{subject} has reached the limit of {limit:,} {noun}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Limits:
     waiting_inputs_per_session: int | None = None
 
     def of(self, user: User) -> Limits:
-        """The limits for this user. Only those per session apply to an admin."""
+        """The limits for this user. Only the limits per session apply to an admin."""
         if not user.is_admin:
             return self
         return replace(

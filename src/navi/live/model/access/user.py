@@ -35,7 +35,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """What a user has. Removing the user ends all of it but the sessions."""
+    """Counts of what a user has. Removing the user ends all of it except the sessions."""
 
     sessions: int
     turns: int

@@ -12,12 +12,14 @@ from navi.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from navi.base.stored_text import require_line
 from navi.base.timestamps import instant
 from navi.live.model.input import TIME_LIMIT, NewInput, Origin, require_text
+from navi.live.model.permission_policy import ON_PERMISSION, OnPermission
+from navi.live.model.question_deadline import QUESTION_DEADLINE
 from navi.live.model.scheduling.limits import require_count, require_seconds
 from navi.live.model.scheduling.schedule import At, Schedule
 from navi.live.model.turn import Outcome
 
 ON_TIME = timedelta(seconds=60)
-"""An automation that doesn't catch up on missed runs still runs if at most this late."""
+"""A run at most this late counts as on time: it is neither skipped nor expired."""
 HIDDEN_PREFIX = "cron:"
 NAME_LIMIT = 200
 
@@ -29,17 +31,18 @@ class Kind(StrEnum):
     DREAM = "dream"
 
 
-OWN_KINDS = frozenset({Kind.HEARTBEAT, Kind.DREAM})
-"""Built into Navi; settings of the same names switch them on and off."""
+BUILT_IN_KINDS = frozenset({Kind.HEARTBEAT, Kind.DREAM})
+"""The kinds built into Navi; settings of the same names switch them on and off."""
 
 
 class Category(StrEnum):
     BOUND = "bound"
-    """Created by a person or their agent: each run is a turn of its session."""
+    """Belongs to a session: each run is a turn of that session."""
     LEGACY = "legacy"
-    """From an older system: runs in a hidden session, and delivers what is worth reading."""
+    """Imported from an older system: runs in a hidden session of its own, and delivers only
+    answers worth reading."""
     SYSTEM = "system"
-    """Built into Navi, or a system event from an older system."""
+    """Built into Navi, or imported from an older system as a system event."""
 
 
 class CatchUp(StrEnum):
@@ -100,7 +103,7 @@ class SystemAutomation(NotAllowed):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name} is built into Navi and can't be changed or removed", hint=_own_switch(name)
+            f"{name} is built into Navi and can't be changed or removed", hint=_switch_hint(name)
         )
 
 
@@ -109,11 +112,11 @@ class HiddenSession(NotAllowed):
 
     def __init__(self, session_id: str) -> None:
         automation_id = session_id.removeprefix(HIDDEN_PREFIX)
-        is_built_in = automation_id in OWN_KINDS
+        is_built_in = automation_id in BUILT_IN_KINDS
         super().__init__(
             f"session {session_id} belongs to automation {automation_id}: it can't take other "
             "work, be ended or be deleted",
-            hint=_own_switch(automation_id)
+            hint=_switch_hint(automation_id)
             if is_built_in
             else f"`sm automation remove {automation_id}` ends the automation",
         )
@@ -153,7 +156,7 @@ class BlockedByAutomations(Conflict):
             f"{automation.name} ({automation.state_words})" for automation in automations
         )
         super().__init__(
-            f"session {session_id} has automations that would go with it: {names}",
+            f"session {session_id} has automations that would be deleted with it: {names}",
             hint="delete it with ?delete_automations=true to delete them too",
         )
         self.automations = automations
@@ -166,7 +169,7 @@ class Guards:
     max_runs: int | None = None
     expires_at: datetime | None = None
     max_failures: int = 5
-    """Failures in a row after which it ends."""
+    """Failures in a row after which the automation ends."""
     time_limit_seconds: int | None = None
 
 
@@ -197,17 +200,21 @@ class Automation:
     created_at: datetime
     updated_at: datetime
     held_at: datetime | None = None
-    """An occurrence that waits for the previous run to end, if the automation catches up on all."""
+    """The due time of an occurrence that waits for the previous run to end (`CatchUp.ALL`)."""
     last_run_at: datetime | None = None
     last_status: str | None = None
     """How the last run's turn ended: ok, denied, error, cancelled or limit."""
     last_error: str | None = None
     ended: Ended | None = None
     active_run_state: RunState | None = None
-    """`queued` or `running` while one of its runs is."""
+    """`queued` or `running` if it has a run in that state, otherwise None."""
     run_count: int = 0
     failures_in_row: int = 0
     missed_count: int = 0
+    on_permission: OnPermission | None = None
+    """What happens when its turns need permission; None to use its session's policy."""
+    question_deadline_minutes: int | None = None
+    """How long questions of its turns wait, 0 forever; None to wait as long as its session's."""
 
     @property
     def category(self) -> Category:
@@ -217,8 +224,8 @@ class Automation:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it is built into Navi, so that only the settings can change it."""
-        return self.kind in OWN_KINDS
+        """Whether it is built into Navi, in which case only the settings can change it."""
+        return self.kind in BUILT_IN_KINDS
 
     @property
     def session_id(self) -> str:
@@ -242,41 +249,45 @@ class Run:
     prompt_ref: Mapping[str, Any] | None = None
     rendered_prompt: str | None = None
     prompt_variables: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] | None = None
+    """The permission policy under which it ran."""
     error: str | None = None
     response_message_id: str | None = None
     missed_count: int = 0
-    """Occurrences skipped because of this run; for a missed run, those that it stands for."""
+    """Occurrences missed before or during this run. A missed run stands for one or more of them."""
     delivery: Delivery | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What happens to the occurrences up to now: at most one runs, the others are missed."""
+    """What happens to the due occurrences: at most one runs; the others are missed or, with
+    `CatchUp.ALL`, follow later."""
 
     run_due_at: datetime | None
+    """When the occurrence that runs was due; None if all are missed."""
     missed: int
     next_run_at: datetime | None
     ended: Ended | None
-    """Set when nothing comes after this."""
+    """Why no occurrence follows; None if `next_run_at` is set."""
 
 
 def plan(automation: Automation, now: datetime) -> Plan:
-    """The plan for an automation that is due. It does not say whether max_runs ends it."""
+    """The plan for an automation that is due. Ignores `max_runs`."""
     due_at, schedule, guards = automation.next_run_at, automation.schedule, automation.guards
     assert due_at is not None
     until = now if guards.expires_at is None else min(now, guards.expires_at)
     is_expired = now - until > ON_TIME
     run_due_at: datetime | None
     if automation.catch_up is CatchUp.ALL and not is_expired:
-        run_due_at, missed, seen = due_at, 0, due_at
+        run_due_at, missed, planned_until = due_at, 0, due_at
     else:
         latest = max(due_at, schedule.latest(until))
-        passed = schedule.passed(due_at, latest)
+        count = schedule.count_occurrences(due_at, latest)
         is_skipped = automation.catch_up is CatchUp.SKIP and now - latest > ON_TIME
         is_missed = is_expired or is_skipped
         run_due_at = None if is_missed else latest
-        missed, seen = passed if is_missed else passed - 1, now
-    following = schedule.next_after(max(seen, due_at))
+        missed, planned_until = count if is_missed else count - 1, now
+    following = schedule.next_after(max(planned_until, due_at))
     if following is None:
         return Plan(run_due_at, missed, None, Ended.DONE)
     if guards.expires_at is not None and following > guards.expires_at:
@@ -285,7 +296,7 @@ def plan(automation: Automation, now: datetime) -> Plan:
 
 
 def planned_run(automation: Automation, decision: Plan, now: datetime) -> Run:
-    """The record of what is due: a queued run, or a missed one."""
+    """The run to record: queued if an occurrence runs, missed if none does."""
     due_at = decision.run_due_at or automation.next_run_at
     assert due_at is not None
     is_missed = decision.run_due_at is None
@@ -302,8 +313,8 @@ def planned_run(automation: Automation, decision: Plan, now: datetime) -> Run:
     )
 
 
-def ended_because(automation: Automation, now: datetime) -> Ended:
-    """Why the last run of an automation was its last."""
+def end_reason(automation: Automation, now: datetime) -> Ended:
+    """Why an automation has no more runs after the one that just ended."""
     guards = automation.guards
     is_over = automation.schedule.next_after(now) is None
     if is_over or guards.expires_at is None or automation.run_count == guards.max_runs:
@@ -311,16 +322,17 @@ def ended_because(automation: Automation, now: datetime) -> Ended:
     return Ended.EXPIRED
 
 
-TRIGGERED = "Scheduled automation triggered: "
+TEXT_PREFIX = "Scheduled automation triggered: "
 
 
 def automation_input(automation: Automation, run: Run) -> NewInput:
-    """The input of a run. It has the run's id, so it can't be admitted twice."""
-    limit = automation.guards.time_limit_seconds
+    """The input of a run. Both have the same id, so the run can't be admitted twice."""
+    limit, policy = automation.guards.time_limit_seconds, automation.on_permission
+    deadline = automation.question_deadline_minutes
     return NewInput(
         id=run.id,
         session_id=automation.session_id,
-        text=f"{TRIGGERED}{automation.name}\n\n{automation.message}".strip(),
+        text=f"{TEXT_PREFIX}{automation.name}\n\n{automation.message}".strip(),
         origin=Origin.AUTOMATION,
         metadata={
             "_automation_trigger": True,
@@ -330,6 +342,8 @@ def automation_input(automation: Automation, run: Run) -> NewInput:
             "due_at": instant(run.due_at),
             "missed_count": run.missed_count,
             **({} if limit is None else {TIME_LIMIT: limit}),
+            **({} if policy is None else {ON_PERMISSION: policy.value}),
+            **({} if deadline is None else {QUESTION_DEADLINE: deadline}),
         },
         not_before=run.due_at,
     )
@@ -337,16 +351,12 @@ def automation_input(automation: Automation, run: Run) -> NewInput:
 
 def status_after(outcome: Outcome) -> str:
     """The automation's `last_status` after a turn with this outcome."""
-    match outcome:
-        case Outcome.STOPPED:
-            return "cancelled"
-        case Outcome.ERROR | Outcome.DENIED | Outcome.LIMIT:
-            return outcome.value
-    return "ok"
+    return "cancelled" if outcome is Outcome.STOPPED else outcome.value
 
 
 def failures_after(outcome: Outcome, failures_in_row: int) -> int:
-    """Failures in a row. Only errors count: a stopped, denied or limited turn changes nothing."""
+    """Failures in a row: an error adds one; a stopped, denied or limited turn changes nothing; any
+    other resets them."""
     match outcome:
         case Outcome.ERROR:
             return failures_in_row + 1
@@ -356,7 +366,7 @@ def failures_after(outcome: Outcome, failures_in_row: int) -> int:
 
 
 def first_run(schedule: Schedule, now: datetime) -> datetime:
-    """When it first runs, or an error if it never would."""
+    """When an automation with this schedule first runs. Refuses a time in the past."""
     is_now = isinstance(schedule, At) and schedule.at == now
     following = now if is_now else schedule.next_after(now)
     if following is None:
@@ -371,9 +381,9 @@ def require_open_guards(automation: Automation, next_run_at: datetime) -> None:
     """Refuses an automation whose guards would prevent its next run."""
     guards = automation.guards
     if guards.max_runs is not None and automation.run_count >= guards.max_runs:
-        raise InvalidInput(
-            f"it has run {automation.run_count} times already", hint="raise max_runs first"
-        )
+        count = automation.run_count
+        times = "once" if count == 1 else f"{count} times"
+        raise InvalidInput(f"it has run {times} already", hint="raise max_runs first")
     if guards.expires_at is not None and next_run_at > guards.expires_at:
         raise InvalidInput("it would expire before it ever runs", hint="choose a later expires_at")
 
@@ -386,7 +396,7 @@ def is_hidden(session_id: str) -> bool:
     return session_id.startswith(HIDDEN_PREFIX)
 
 
-def _own_switch(name: str) -> str:
+def _switch_hint(name: str) -> str:
     return f"the setting [automations] {name} switches it on and off"
 
 
@@ -406,7 +416,8 @@ def require_name(name: str) -> str:
 def require_message(message: str) -> str:
     if not message.strip():
         raise InvalidInput(
-            "the message is blank", hint="say what to do, like 'Look at error.log; report news.'"
+            "the message is blank",
+            hint="say what to do, like 'Read error.log and report new errors.'",
         )
     return require_text(message)
 

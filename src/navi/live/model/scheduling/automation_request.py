@@ -1,10 +1,12 @@
-"""An automation as people and agents ask for it, and a change to one."""
+"""A request to add an automation, and a request to change one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from navi.live.model.budget import BudgetRequest
+from navi.live.model.permission_policy import OnPermission
 from navi.live.model.scheduling.automation import CatchUp
 from navi.live.model.scheduling.schedule_request import ScheduleRequest
 
@@ -27,11 +29,14 @@ class AutomationRequest(ScheduleRequest):
     expires_at: str | None = None
     max_failures: int | None = None
     time_limit_seconds: int | None = None
+    on_permission: OnPermission | None = field(default=None, metadata={"strict": False})
+    question_deadline_minutes: int | None = None
+    budget: BudgetRequest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutomationChange:
-    """Omitted fields stay unchanged; None removes a limit."""
+    """Fields left UNCHANGED stay as they are; None removes a limit."""
 
     name: str = UNCHANGED
     message: str = UNCHANGED
@@ -45,6 +50,9 @@ class AutomationChange:
     expires_at: str | None = UNCHANGED
     max_failures: int = UNCHANGED
     time_limit_seconds: int | None = UNCHANGED
+    on_permission: OnPermission | None = field(default=UNCHANGED, metadata={"strict": False})
+    question_deadline_minutes: int | None = UNCHANGED
+    budget: BudgetRequest | None = UNCHANGED
 
     def values(self) -> dict[str, Any]:
         """The fields to change, by name."""

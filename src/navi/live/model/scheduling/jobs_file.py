@@ -40,9 +40,9 @@ from navi.live.model.scheduling.schedule import (
     require_every,
 )
 
-SYSTEM_NAMES = {"heartbeat": Kind.HEARTBEAT, "dream": Kind.DREAM}
+BUILT_IN_JOBS = {"heartbeat": Kind.HEARTBEAT, "dream": Kind.DREAM}
 FIELD_LIMIT = 2_000
-"""Characters of any text but the message."""
+"""Characters in any text of a job except its message."""
 META_LIMIT = 10_000
 
 
@@ -59,11 +59,11 @@ class Jobs:
     readable: list[Automation]
     refused: list[RefusedJob]
     notes: list[str]
-    """Parts of the readable jobs that are not imported."""
+    """Sentences about parts of the readable jobs that are not imported."""
 
 
 def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Jobs:
-    """All jobs in the file, readable or not. Raises InvalidInput if it isn't a jobs file."""
+    """All jobs in the file, readable or refused. Raises InvalidInput if it isn't a jobs file."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -76,16 +76,16 @@ def read_jobs(text: str, now: datetime, user_id: str, timezone_name: str) -> Job
     readable: list[Automation] = []
     refused: list[RefusedJob] = []
     notes: list[str] = []
-    seen: set[str] = set()
+    ids: set[str] = set()
     for number, job in enumerate(jobs, start=1):
         try:
             automation = _automation(job, now, user_id, timezone_name)
-            if automation.id in seen:
+            if automation.id in ids:
                 raise InvalidInput("another job in the file has the same id")
         except NaviError as error:
             refused.append(RefusedJob(_label(job, number), error.sentence))
         else:
-            seen.add(automation.id)
+            ids.add(automation.id)
             readable.append(automation)
             notes += _notes(automation, job)
     return Jobs(readable, refused, notes)
@@ -98,7 +98,7 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
     job_id = _text(fields, "id") or ""
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", job_id):
         raise InvalidInput(f"its id {job_id!r} can't be used")
-    # Intervals are counted from it, so it can't be in the future.
+    # Intervals are counted from this time, so it can't be in the future.
     created_at = min(_instant(fields, "created_at_ms") or now, now)
     kind = _kind(job_id, _text(payload, "kind") or Kind.AGENT_TURN.value)
     timing = _fields(fields.get("schedule"), "its schedule")
@@ -134,8 +134,8 @@ def _automation(job: Any, now: datetime, user_id: str, timezone_name: str) -> Au
 
 
 def _kind(job_id: str, text: str) -> Kind:
-    if job_id in SYSTEM_NAMES:
-        return SYSTEM_NAMES[job_id]
+    if job_id in BUILT_IN_JOBS:
+        return BUILT_IN_JOBS[job_id]
     try:
         return Kind(text)
     except ValueError as error:
@@ -172,16 +172,17 @@ def _schedule(
 
 
 def _next_run(schedule: Schedule, planned: datetime | None, now: datetime) -> datetime | None:
-    """When it runs next. A one-time job that is overdue keeps its time, so it is caught up on."""
+    """When the job runs next; None if never. An overdue one-off job keeps its time if it was
+    still planned."""
     if isinstance(schedule, At):
         return schedule.at if planned is not None or schedule.at > now else None
     return schedule.next_after(now)
 
 
-def _fields(value: Any, what: str) -> dict[str, Any]:
-    """The object with its names in snake_case."""
+def _fields(value: Any, subject: str) -> dict[str, Any]:
+    """The object with its names in snake_case. `subject` names it in an error."""
     if not isinstance(value, dict):
-        raise InvalidInput(f"{what} is not an object")
+        raise InvalidInput(f"{subject} is not an object")
     return {
         re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower(): item for name, item in value.items()
     }
@@ -232,7 +233,7 @@ def _notes(automation: Automation, job: Mapping[str, Any]) -> Iterator[str]:
     fields = _fields(job, "the job")
     name = automation.name
     if automation.is_built_in and fields.get("enabled", True) is not False:
-        yield f"{name} is Navi's own: the setting [automations] {automation.kind} switches it on"
+        yield f"{name} is built into Navi: the setting [automations] {automation.kind} enables it"
     if fields.get("delete_after_run") is True and isinstance(automation.schedule, At):
         yield (
             f"{name}: deleteAfterRun is ignored. After its run it stays listed as done; "

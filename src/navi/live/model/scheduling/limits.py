@@ -1,7 +1,7 @@
 """Limits on the intervals and counts of recalls, automations and reminders.
 
-Every valid number fits its column in both stores, and adding it to a date of this century stays
-within the calendar.
+Every valid number fits its column in both databases. Adding it to a date of this century gives a
+valid date.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from navi.base.errors import Conflict, InvalidInput, NotFound
 from navi.base.stored_text import require_printable
@@ -16,21 +15,14 @@ from navi.base.timestamps import instant
 from navi.live.model.input import TIME_LIMIT, NewInput, Origin, require_text
 from navi.live.model.scheduling.limits import LONGEST_SECONDS, require_seconds
 
-if TYPE_CHECKING:
-    from navi.live.model.turn import Ending
-
-LIMIT = "limit"
-"""The outcome of a turn that hit a usage limit."""
-LIMIT_PAUSE = timedelta(minutes=15)
-"""How long to wait if the vendor doesn't say when its limit ends. Overloads pass within minutes and
-most limits within hours: this is soon enough after either, and wastes few turns."""
 SHORTEST_INTERVAL_SECONDS = 1
 COMMENT_LIMIT = 2_000
 """Characters; the comment appears in every list of sessions."""
 LONGEST_SKIP = timedelta(seconds=2 * LONGEST_SECONDS)
-"""How far ahead skipping may move a recall: a first run in 10 years, plus one interval."""
+"""How far ahead skipping may move a recall: the first wake-up may be 10 years away, and the
+interval may be as long again."""
 DEFERRED_BY = timedelta(seconds=60)
-"""How far `trigger_at` is pushed back when a due recall's session is busy."""
+"""How much later `trigger_at` becomes when a due recall's session is busy."""
 
 
 class CallType(StrEnum):
@@ -41,7 +33,8 @@ class CallType(StrEnum):
 
 class RecallStatus(StrEnum):
     PENDING = "pending"
-    """Until its turn begins, even while its input is queued. A recurring recall stays pending."""
+    """Its turn has not begun; its input may already be queued. A recurring recall stays pending
+    until it is cancelled or replaced."""
     RUNNING = "running"
     FIRED = "fired"
     CANCELLED = "cancelled"
@@ -58,7 +51,7 @@ class Scheduler(StrEnum):
 
 CANCELLED_OUTCOME = "cancelled"
 REPLACED_OUTCOME = "replaced"
-"""A recurring recall whose own turn scheduled another recall."""
+"""The outcome of a recurring recall whose own turn scheduled another recall."""
 
 
 class RecallAlreadyPending(Conflict):
@@ -95,6 +88,7 @@ class Recall:
     interval_seconds: int | None
     internal_comment: str | None
     additional_context_message: str
+    """The instruction: what the agent is to do."""
     status: RecallStatus
     outcome: str | None
     error: str | None
@@ -103,16 +97,18 @@ class Recall:
     updated_at: datetime
     scheduled_by: Scheduler = Scheduler.AGENT
     input_id: str | None = None
-    """The input it became, which is in its session's queue from then on."""
+    """The input that the wake-up became; None until it is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledRecall:
-    """`reading` says how the time was read; `warning` may suggest a better wording."""
+    """`reading` says how the time was understood; `warning` may suggest a better wording."""
 
     recall: Recall
     reading: str
     warning: str | None
+    is_open_in_terminal: bool = False
+    """Whether a person's terminal has the session open, which would hold up the wake-up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,7 @@ class Occurrence:
 
 
 def next_occurrence(due_at: datetime, interval_seconds: int, now: datetime) -> Occurrence:
-    """The first one after both `due_at` and `now`, and how many after `due_at` were missed."""
+    """The first occurrence after both `due_at` and `now`, and how many in between were missed."""
     interval = timedelta(seconds=interval_seconds)
     if now < due_at:
         return Occurrence(due_at + interval, 0)
@@ -131,22 +127,13 @@ def next_occurrence(due_at: datetime, interval_seconds: int, now: datetime) -> O
 
 
 def occurrences(at: datetime, interval_seconds: int) -> Iterator[datetime]:
-    """All that follow `at`, without end."""
+    """All occurrences after `at`, without end."""
     while True:
         at = next_occurrence(at, interval_seconds, at).at
         yield at
 
 
-def fires_again_at(recall: Recall, ending: Ending, now: datetime) -> datetime | None:
-    """When a one-time recall fires again because its turn hit a usage limit."""
-    if recall.interval_seconds is not None or ending.outcome != LIMIT:
-        return None
-    if ending.resets_at is None or ending.resets_at <= now:
-        return now + LIMIT_PAUSE
-    return ending.resets_at
-
-
-def skipped(recall: Recall, now: datetime) -> datetime:
+def fires_after_skip(recall: Recall, now: datetime) -> datetime:
     """When a recurring recall fires if its next occurrence is skipped."""
     if recall.interval_seconds is None:
         raise InvalidInput("only a recurring recall can be skipped", hint="cancel this one instead")
@@ -162,8 +149,8 @@ def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewIn
     """The input of a due recall. Its prompt is rendered as its turn begins."""
     limit = {} if time_limit_seconds is None else {TIME_LIMIT: time_limit_seconds}
     return NewInput(
-        # Derived from its instant, so it can't be admitted twice.
-        id=f"{recall.id}.{int(recall.trigger_at.timestamp() * 1000)}",
+        # Derived from the recall's instant, so the same wake-up can't be admitted twice.
+        id=wake_up_id(recall.id, recall.trigger_at),
         session_id=recall.session_id,
         text=recall.additional_context_message,
         origin=Origin.RECALL,
@@ -176,6 +163,11 @@ def recall_input(recall: Recall, time_limit_seconds: int | None = None) -> NewIn
         },
         not_before=recall.trigger_at,
     )
+
+
+def wake_up_id(recall_id: str, at: datetime) -> str:
+    """The id of the input of the recall's wake-up at this instant."""
+    return f"{recall_id}.{int(at.timestamp() * 1000)}"
 
 
 def require_interval(call_type: CallType, interval_seconds: int | None) -> int | None:
@@ -194,21 +186,21 @@ def require_interval(call_type: CallType, interval_seconds: int | None) -> int |
 
 
 def require_when(call_type: CallType, when: str | None) -> str:
-    """The text to read as its time: `when`, or "now" for an immediate recall, which has none."""
-    words = (when or "").strip()
+    """The time expression of a recall: `when`, or "now" for an immediate recall."""
+    expression = (when or "").strip()
     if call_type is CallType.IMMEDIATE:
-        if words:
+        if expression:
             raise InvalidInput(
                 "when can't be combined with call_type immediate",
                 hint="leave it out, or choose call_type once",
             )
         return "now"
-    if not words:
+    if not expression:
         raise InvalidInput(
             f"a recall of type {call_type} needs when",
             hint="like 30m, 2h 15m or tomorrow at 09:00",
         )
-    return words
+    return expression
 
 
 def require_comment(comment: str | None) -> str | None:
@@ -252,11 +244,11 @@ def require_instruction(text: str) -> str:
 
 
 def instruction_warning(text: str) -> str | None:
-    """Advice on the wording, if the agent could not act on this instruction later."""
+    """Advice on the wording, if the agent may be unable to act on the text later; else None."""
     if _NAMES_SOMETHING.search(text) and not _CHATTY.match(text):
         return None
     return (
-        "This reads like a note to a person. When the recall fires, the agent has only this "
-        "text: name the tool, file or URL and what to do with it, e.g. 'Read /tmp/build.log with "
-        "filesystem; if it shows an error, report its last 50 lines.'"
+        "This may be too vague to act on later, when nobody is there to ask. Name the tool, file "
+        "or URL and what to do with it, e.g. 'Read /tmp/build.log with filesystem; if it shows an "
+        "error, report its last 50 lines.'"
     )

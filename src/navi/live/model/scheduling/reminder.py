@@ -1,4 +1,4 @@
-"""Nudges for an agent that has not reported, and one-time reminders: when each is due."""
+"""Nudges for an agent that has not reported, and one-off reminders: when each is due."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NoRegistration(NotFound):
     def __init__(self, session_id: str) -> None:
         super().__init__(
             f"session {session_id} is not being reminded",
-            hint="it may have finished, or reminding was stopped before",
+            hint="it may have finished, or its reminders were already stopped",
         )
 
 
@@ -41,8 +41,8 @@ class CannotReport(InvalidInput):
 
     def __init__(self, title: str) -> None:
         super().__init__(
-            f"{title} can't be reminded until it is done: it runs a program in tmux that Navi "
-            "doesn't know, so Navi can't tell when that is",
+            f"{title} can't be reminded periodically: it runs a program in tmux that Navi "
+            "doesn't know, so Navi can't tell when it is done",
             hint="leave out the reminder, or send one text later with POST /scheduler/remind",
         )
 
@@ -58,7 +58,7 @@ class ReminderNotFound(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A session that is reminded until it is done. At most one per session is active."""
+    """A session's periodic reminder. At most one per session is active."""
 
     id: str
     target_session_id: str
@@ -66,7 +66,7 @@ class Registration:
     hard_threshold_seconds: int
     registered_at: datetime
     last_reset_at: datetime
-    """When the agent last reported, got its last hard nudge, or got the task."""
+    """When the round began: with the task, a report, a hard nudge or the end of a compaction."""
     soft_fired: bool = False
     hard_fired: bool = False
     """Never stored as true, because a hard nudge starts a new round."""
@@ -74,7 +74,7 @@ class Registration:
 
     @property
     def due_at(self) -> datetime:
-        """When it next needs attention."""
+        """When the next nudge is due."""
         seconds = self.hard_threshold_seconds if self.soft_fired else self.soft_threshold_seconds
         return self.last_reset_at + timedelta(seconds=seconds)
 
@@ -108,9 +108,10 @@ class Reminder:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Seconds without a report: after `soft` a nudge that waits, after `hard` one that interrupts.
+    """The server's defaults, in seconds without a report.
 
-    These are the server's defaults. Only the server computes the hard threshold.
+    The nudge after `soft` waits for the running turn to end; the one `hard_gap` later interrupts
+    it.
     """
 
     soft: int = 180
@@ -119,9 +120,9 @@ class Thresholds:
     def of(
         self, soft: int | None = None, hard: int | None = None, *, name: str = "soft_threshold"
     ) -> tuple[int, int]:
-        """The thresholds of one task, or an error. `name` is the caller's name for the soft one."""
-        soft = _seconds(name, self.soft if soft is None else soft)
-        hard = _seconds("hard_threshold", soft + self.hard_gap if hard is None else hard)
+        """The soft and hard thresholds of a task. `name` is the caller's name for the soft one."""
+        soft = _require_threshold(name, self.soft if soft is None else soft)
+        hard = _require_threshold("hard_threshold", soft + self.hard_gap if hard is None else hard)
         if hard <= soft:
             raise InvalidInput(
                 f"the hard threshold, {hard} s, must be after the soft one, {soft} s",
@@ -149,7 +150,7 @@ def after_nudge(registration: Registration, nudge: Nudge, now: datetime) -> Regi
 
 
 def nudge_input(registration: Registration, nudge: Nudge, *, interrupts: bool) -> NewInput:
-    """`interrupts`: a turn is running, and a hard nudge ends it."""
+    """`interrupts` says whether a turn is running, which a hard nudge would end."""
     is_hard = nudge is Nudge.HARD
     text = SOFT_TEXT
     if is_hard:
@@ -166,8 +167,8 @@ def nudge_input(registration: Registration, nudge: Nudge, *, interrupts: bool) -
     )
 
 
-def is_soft_nudge(waiting: NewInput) -> bool:
-    return waiting.origin is Origin.REMINDER and waiting.metadata.get("nudge") == Nudge.SOFT.value
+def is_soft_nudge(input: NewInput) -> bool:
+    return input.origin is Origin.REMINDER and input.metadata.get("nudge") == Nudge.SOFT.value
 
 
 def reminder_input(reminder: Reminder) -> NewInput:
@@ -190,7 +191,7 @@ def require_delay(seconds: float) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def _seconds(name: str, value: int) -> int:
+def _require_threshold(name: str, value: int) -> int:
     if not 0 < value <= LONGEST_SECONDS:
         raise InvalidInput(
             f"{name} is {value}",

@@ -1,7 +1,8 @@
 """When something happens: once, at an interval, or by a cron expression in a time zone.
 
-A local time that a clock change skips happens once, at the next minute that exists; one that comes
-twice happens once. Expressions like "every 15 minutes" follow real time instead.
+If a clock change skips a local time, the occurrence moves to the next minute that exists. If a
+local time comes twice, only one is an occurrence. Cron expressions like "every 15 minutes" follow
+real time instead.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import timezone as fixed_offset
-from zoneinfo import ZoneInfo
 
 from navi.base.errors import InvalidInput
 from navi.base.stored_text import require_storable
@@ -23,9 +23,9 @@ SHORTEST_EVERY_SECONDS = 10
 CRON_LIMIT = 200
 """Characters of a cron expression; even long ones rarely have more than 60."""
 COUNT_LIMIT = 10_000
-"""Passed occurrences are counted up to here; nobody needs a larger number exactly."""
+"""Past occurrences are counted only up to this number; nobody needs a more exact one."""
 LONGEST_GAP = timedelta(days=366 * 100)
-"""Longer than the time between any two occurrences."""
+"""Longer than the time from any occurrence to the next."""
 NICKNAMES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -43,7 +43,7 @@ class At:
 
     at: datetime
     tz: str = "UTC"
-    """The zone it was written in; also used to show it, unless the reader has another."""
+    """The zone in which it was written, and in which it is shown unless the reader has another."""
 
     kind = "at"
 
@@ -54,8 +54,8 @@ class At:
         """The last occurrence up to `moment`; there must be one."""
         return self.at
 
-    def passed(self, since: datetime, until: datetime) -> int:
-        """The number of occurrences from `since`, itself one, up to `until`."""
+    def count_occurrences(self, since: datetime, until: datetime) -> int:
+        """The number of occurrences from `since`, itself an occurrence, up to `until`."""
         return 1
 
     def in_words(self, timezone: tzinfo | None = None) -> str:
@@ -77,7 +77,7 @@ class Every:
     def latest(self, moment: datetime) -> datetime:
         return self._occurrence((moment - self.anchor) // timedelta(seconds=self.seconds))
 
-    def passed(self, since: datetime, until: datetime) -> int:
+    def count_occurrences(self, since: datetime, until: datetime) -> int:
         return (until - since) // timedelta(seconds=self.seconds) + 1
 
     def in_words(self, timezone: tzinfo | None = None) -> str:
@@ -99,8 +99,8 @@ class Cron:
         return next(self._occurrences(moment), None)
 
     def latest(self, moment: datetime) -> datetime:
-        # Search forwards from further and further back, because searching backwards the library
-        # misses occurrences before a repeated hour.
+        # Search forwards from further and further back, because the library misses occurrences
+        # before a repeated hour when it searches backwards.
         span = timedelta(hours=1)
         while span < LONGEST_GAP:
             latest = None
@@ -113,7 +113,7 @@ class Cron:
             span *= 2
         raise ValueError(f"{self.expr} never happened before {moment}")
 
-    def passed(self, since: datetime, until: datetime) -> int:
+    def count_occurrences(self, since: datetime, until: datetime) -> int:
         count = 1
         for occurrence in self._occurrences(since):
             if occurrence > until or count >= COUNT_LIMIT:
@@ -130,7 +130,7 @@ class Cron:
     def _occurrences(self, after: datetime) -> Iterator[datetime]:
         from cronsim import CronSim
 
-        zone = ZoneInfo(self.tz)
+        zone = parse_timezone(self.tz)
         if any(field.startswith("*") for field in self.expr.split()[:2]):
             yield from self._in_real_time(after, zone)
             return
@@ -139,11 +139,11 @@ class Cron:
             if occurrence > after:
                 yield occurrence
 
-    def _in_real_time(self, after: datetime, zone: ZoneInfo) -> Iterator[datetime]:
-        """From one clock change to the next, as if clocks never changed.
+    def _in_real_time(self, after: datetime, zone: tzinfo) -> Iterator[datetime]:
+        """Occurrences, computed with a fixed UTC offset between clock changes.
 
-        The library steps by whole hours, which goes wrong if a change is by half an hour or not on
-        the hour.
+        Given a zone instead, the library steps by whole hours, which goes wrong if clocks change by
+        half an hour or not on the hour.
         """
         from cronsim import CronSim
 
@@ -161,8 +161,8 @@ class Cron:
                 return
 
 
-def _next_change(zone: ZoneInfo, since: datetime, until: datetime) -> datetime | None:
-    """The first instant after `since` with another offset, but no later than `until`."""
+def _next_change(zone: tzinfo, since: datetime, until: datetime) -> datetime | None:
+    """The first instant after `since` with another UTC offset; None if there is none by `until`."""
     before = _offset(since, zone)
     while since < until:
         later = min(since + timedelta(days=1), until)
@@ -177,7 +177,7 @@ def _next_change(zone: ZoneInfo, since: datetime, until: datetime) -> datetime |
     return None
 
 
-def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
+def _offset(moment: datetime, zone: tzinfo) -> timedelta:
     offset = moment.astimezone(zone).utcoffset()
     assert offset is not None
     return offset
@@ -187,7 +187,7 @@ Schedule = At | Every | Cron
 
 
 def is_equivalent(one: Schedule, other: Schedule) -> bool:
-    """Whether both mean the same times. The anchor of an interval does not matter."""
+    """Whether both mean the same times, ignoring the anchor of an interval."""
     match one, other:
         case Every(), Every():
             return one.seconds == other.seconds
@@ -197,19 +197,19 @@ def is_equivalent(one: Schedule, other: Schedule) -> bool:
 
 
 def is_instant_of(schedule: At, at: str, zone: tzinfo) -> bool:
-    """Whether `at` is the schedule's instant as clients see it. It may have passed."""
+    """Whether a client's text `at` means the schedule's instant, even if that is in the past."""
     try:
         moment = datetime.fromisoformat(at)
     except ValueError:
         return False
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
-    # Clients see milliseconds.
+    # Clients only see milliseconds.
     return abs(moment - schedule.at) < timedelta(milliseconds=1)
 
 
 def preview(schedule: Schedule, now: datetime, count: int = 5) -> list[datetime]:
-    """The next `count` occurrences."""
+    """The next occurrences, at most `count`."""
     upcoming: list[datetime] = []
     while len(upcoming) < count:
         following = schedule.next_after(upcoming[-1] if upcoming else now)
@@ -249,7 +249,7 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     parse_timezone(tz)
     require_storable("cron_expr", expr, CRON_LIMIT)
     plain = NICKNAMES.get(expr.strip().lower(), " ".join(expr.split()))
-    hint = "use minute hour day month weekday, like '0 9 * * 1-5' for weekdays at 9"
+    hint = "give minute, hour, day, month and weekday, as in '0 9 * * 1-5' for weekdays at 9"
     if len(plain.split()) != 5:
         raise InvalidInput(
             f"{expr!r} is not a valid cron expression: it needs five fields", hint=hint
@@ -257,8 +257,9 @@ def require_cron(expr: str, tz: str, now: datetime) -> Cron:
     try:
         CronSim(plain, now)
     except CronSimError as error:
+        part = str(error).removeprefix("Bad ").replace("-", " ")
         raise InvalidInput(
-            f"{expr!r} is not a valid cron expression: {error}", hint=hint
+            f"{expr!r} is not a valid cron expression: check the {part}", hint=hint
         ) from error
     cron = Cron(plain, tz)
     if cron.next_after(now) is None:

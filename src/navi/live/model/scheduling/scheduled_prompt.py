@@ -64,5 +64,5 @@ def _lateness(due_at: datetime, now: datetime, missed: int) -> str:
     late = (now - due_at).total_seconds()
     words = f" ({int(late // 60)} minutes late)" if late >= LATE_SECONDS else ""
     if missed:
-        words += f"\nMissed before, not run: {missed}"
+        words += f"\nEarlier occurrences that were missed: {missed}"
     return words

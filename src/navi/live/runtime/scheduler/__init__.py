@@ -1,7 +1,7 @@
-"""Turns what comes due into inputs.
+"""Admits inputs for everything that comes due.
 
-due_loop.py        one loop for every kind of due thing
+due_loop.py        one loop for everything that comes due
 system_jobs.py     Navi's own automations: heartbeat and dream
-answer_posting.py  posts background answers that are worth a person's time
-job_import.py      imports the jobs of an older system
+answer_posting.py  posts background automations' answers if they are worth reading
+job_import.py      imports the `jobs.json` of an older system
 """

@@ -1,4 +1,7 @@
-"""Posts the answers of background automations that are worth a person's time."""
+"""Posts background automations' answers to a person's session, if they are worth reading.
+
+A background automation runs in a hidden session, where nobody would see its answers.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from contextlib import suppress
 from navi.base.clock import Clock
 from navi.base.errors import NotFound
 from navi.live.model.event import Event
-from navi.live.model.message import NOTHING_TO_REPORT
+from navi.live.model.message import NOTHING_TO_REPORT as NO_ANSWER
 from navi.live.model.scheduling.automation import (
     Automation,
     Category,
@@ -22,11 +25,11 @@ from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import automation_runs, background_answers
 
 CHECK_SECONDS = 30.0
-SILENCE = "NOTHING_TO_REPORT"
-"""What a background agent is told to answer if there is nothing a person needs to know."""
+SILENT_ANSWER = "NOTHING_TO_REPORT"
+"""The answer of a background agent that has nothing to report to a person."""
 
 Judge = Callable[[str, str], Awaitable[bool]]
-"""Whether an answer (the second text) to a task (the first) is worth reading."""
+"""Decides whether an answer is worth reading. Called with the task and the answer."""
 
 log = logging.getLogger("navi.automations")
 
@@ -34,7 +37,7 @@ log = logging.getLogger("navi.automations")
 async def evaluate_response(task: str, response: str, judge: Judge) -> bool:
     """Whether to post the response to a person. If in doubt, post it."""
     text = response.strip()
-    if not text or text == NOTHING_TO_REPORT or text.strip("`*. ") == SILENCE:
+    if not text or text == NO_ANSWER or text.strip("`*. ") == SILENT_ANSWER:
         return False
     try:
         return await judge(task, text)
@@ -63,20 +66,20 @@ class AnswerPosting(Service):
         await self._wake.wait(CHECK_SECONDS)
 
     async def settle_all(self) -> None:
-        """Decide what to do with each pending answer, and do it."""
+        """Post each pending answer, or record that it was not posted."""
         while answers := await self._store.transact(background_answers.list_pending):
             for pending in answers:
-                # Its target was deleted in the meantime; the next pass decides again.
+                # If the session to post to has just been deleted, the next round decides again.
                 with suppress(NotFound):
                     await self._settle(pending)
 
     async def _settle(self, pending: background_answers.PendingAnswer) -> None:
-        delivery, why = await self._decide(pending)
+        delivery, reason = await self._decide(pending)
         if delivery is Delivery.DELIVERED:
             await self._store.transact(background_answers.deliver, pending, self._clock.now())
         else:
             await self._store.transact(
-                automation_runs.settle_delivery, pending.run.id, delivery, why
+                automation_runs.settle_delivery, pending.run.id, delivery, reason
             )
 
     async def _decide(
@@ -90,7 +93,8 @@ class AnswerPosting(Service):
             return Delivery.NOT_WORTH_IT, None
         if pending.target_id is None:
             target = automation.target
-            return Delivery.IMPOSSIBLE, f"there is no session {target.channel}:{target.to}"
+            name = f"session {target.channel}:{target.to}" if target.to else "session to post it in"
+            return Delivery.IMPOSSIBLE, f"there is no {name}"
         return Delivery.DELIVERED, None
 
     async def _is_worth_posting(

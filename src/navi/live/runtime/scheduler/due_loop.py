@@ -1,8 +1,8 @@
 """One loop for everything that comes due. It admits inputs and never starts a turn.
 
 It claims rows a little early, in short transactions, and hands their inputs to admission, which
-starts them on time. It sleeps until the next row is near, a minute at most; every change that could
-make something due earlier wakes it.
+begins their turns on time. Then it sleeps until shortly before the next row is due, a minute at
+most. Every change that could make something due earlier wakes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from navi.base.clock import Clock
 from navi.base.errors import NaviError
 from navi.live.runtime.service import Service
 from navi.live.runtime.turns.admission import AdmissionService
-from navi.live.store.due.contract import Claimed, DueKind, claim_one, next_instants, next_of_each
+from navi.live.store.due.contract import (
+    Claimed,
+    DueKind,
+    claim_one,
+    next_instants_query,
+    next_of_each,
+)
 from navi.live.store.engine.transactions import Store
 
 BATCH = 128
@@ -24,7 +30,8 @@ LONGEST_SLEEP = timedelta(seconds=60)
 LONGEST_STEP_SECONDS = 1.0
 """Sleep in steps, to notice that the machine was suspended or its clock was set."""
 WAKE_LEAD = 0.75
-"""Wake this fraction of the lead ahead of a row, so that rows due close together share a pass."""
+"""How early to wake before a row is due, as a fraction of its lead. Less than the whole lead, so
+that rows that are due close together are claimed together."""
 FIRST_RETRY = timedelta(milliseconds=5)
 LONGEST_RETRY = timedelta(seconds=1)
 """A due row that could not be claimed is in use; retry soon, then less often."""
@@ -43,7 +50,7 @@ class DueLoop(Service):
         self._clock = clock
         self._kinds = kinds
         self._admission = admission
-        self._next_instants = next_instants(kinds)
+        self._instants_query = next_instants_query(kinds)
         self._retry = FIRST_RETRY
 
     async def step(self) -> None:
@@ -51,24 +58,24 @@ class DueLoop(Service):
         await self._sleep_until(await self.claim_due())
 
     async def claim_due(self) -> datetime:
-        """Claim everything that may be claimed now. Returns when to look again."""
+        """Claim everything that may be claimed now. Returns when to check again."""
         while True:
             now = self._clock.now()
-            instants = await self._instants(now)
+            instants = await self._read_instants(now)
             due = [kind for kind in self._kinds if _is_claimable(kind, instants, now)]
             if not due:
                 self._retry = FIRST_RETRY
                 wake_times = [at - WAKE_LEAD * kind.lead for kind, at in instants.items()]
                 return min([*wake_times, now + LONGEST_SLEEP])
-            claimed = sum([await self._claim_all(kind) for kind in due])
-            if not claimed:
+            count = sum([await self._claim_all(kind) for kind in due])
+            if count == 0:
                 retry_at = now + self._retry
                 self._retry = min(2 * self._retry, LONGEST_RETRY)
                 return retry_at
 
-    async def _instants(self, now: datetime) -> dict[DueKind, datetime]:
+    async def _read_instants(self, now: datetime) -> dict[DueKind, datetime]:
         try:
-            by_number = await self._store.transact(next_of_each, self._next_instants)
+            by_number = await self._store.transact(next_of_each, self._instants_query)
         except NaviError:
             raise
         except Exception:

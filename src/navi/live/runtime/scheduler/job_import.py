@@ -1,4 +1,4 @@
-"""Imports the jobs of an older system as automations of the same kind."""
+"""Imports the `jobs.json` of an older system as automations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from navi.live.model.scheduling.automation import Automation, Category, Target
 from navi.live.model.scheduling.jobs_file import RefusedJob, read_jobs
 from navi.live.runtime import server_files
 from navi.live.runtime.scheduler.system_jobs import hidden_session
-from navi.live.runtime.services.session_service import DEFAULT_DRIVER
+from navi.live.runtime.services.agent_catalogue import BUILTIN
 from navi.live.store import sessions
 from navi.live.store.engine import signals
 from navi.live.store.engine.transactions import Store
@@ -26,15 +26,15 @@ log = logging.getLogger("navi.automations")
 class ImportResult:
     added: list[Automation] = field(default_factory=list)
     existing: list[Automation] = field(default_factory=list)
-    """Imported earlier, so left unchanged."""
+    """These were imported earlier, and are left unchanged."""
     refused: list[RefusedJob] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 async def import_jobs(
-    store: Store, clock: Clock, text: str, timezone_name: str, session_names: Mapping[str, str]
+    store: Store, clock: Clock, text: str, timezone_name: str, session_ids: Mapping[str, str]
 ) -> ImportResult:
-    """Import what `text` lists. `session_names` maps the file's sessions to Navi's."""
+    """Import the jobs in `text`. `session_ids` maps the jobs' session keys to sessions here."""
     jobs = read_jobs(text, clock.now(), LOCAL_USER_ID, timezone_name)
     result = ImportResult(refused=list(jobs.refused), notes=list(jobs.notes))
     for job in jobs.readable:
@@ -43,7 +43,7 @@ async def import_jobs(
             result.notes.append(f"{job.name} ({job.id}) is built into Navi, so it was not imported")
             continue
         key = job.session_key
-        automation = job if key is None else replace(job, session_key=session_names.get(key, key))
+        automation = job if key is None else replace(job, session_key=session_ids.get(key, key))
         try:
             is_new = await _add_if_new(store, clock, automation)
         except NaviError as error:
@@ -56,7 +56,7 @@ async def import_jobs(
         else:
             (result.added if is_new else result.existing).append(automation)
     if result.added:
-        signals.ring(store.url)
+        signals.wake_server(store.url)
     return result
 
 
@@ -64,14 +64,13 @@ async def _add_if_new(store: Store, clock: Clock, automation: Automation) -> boo
     if await store.transact(automations.find, automation.id) is not None:
         return False
     if automation.category is Category.BOUND:
-        # It now belongs to the session's owner and reports to that session, so its old target is
-        # dropped.
+        # It reports to its session and belongs to that session's user. Its old target is dropped.
         session = await store.transact(sessions.get, automation.session_id)
         bound = replace(automation, user_id=session.user_id, target=Target())
         await store.transact(automations.add, bound)
         return True
     now = clock.now()
-    session = hidden_session(automation, str(server_files.workspace()), DEFAULT_DRIVER, now)
+    session = hidden_session(automation, str(server_files.workspace()), BUILTIN, now)
     return await store.transact(hidden_sessions.add_or_update, session, automation, now)
 
 

@@ -1,4 +1,4 @@
-"""Navi's own automations: the heartbeat, and the nightly dream that updates MEMORY.md."""
+"""Navi's own automations (jobs): the heartbeat, and the nightly dream that updates MEMORY.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEARTBEAT_FILE = "HEARTBEAT.md"
 MEMORY_FILE = "MEMORY.md"
 DAY = timedelta(days=1)
 DAY_LIMIT = 60_000
-"""How many characters of the day's conversations a dream reads."""
+"""How many characters of the day's messages a dream reads. The limits below are characters too."""
 MESSAGE_LIMIT = 2_000
 NOTES_LIMIT = 20_000
 UNLIMITED_FAILURES = 1_000_000
@@ -37,7 +37,7 @@ UNLIMITED_FAILURES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SystemSchedules:
-    """When Navi's own jobs run; None switches a job off."""
+    """When the jobs run; None switches a job off."""
 
     heartbeat: timedelta | None
     dream: Cron | None
@@ -62,7 +62,7 @@ class SystemJobs:
         self._driver = driver
 
     async def set_up(self, schedules: SystemSchedules) -> None:
-        """Create the jobs, or update them to the current settings."""
+        """Create the jobs, or adapt them to the current settings."""
         now = self._clock.now()
         interval = schedules.heartbeat or timedelta(minutes=30)
         heartbeat = Every(int(interval.total_seconds()), now)
@@ -73,7 +73,7 @@ class SystemJobs:
         await self._create_or_update(Kind.DREAM, dream, schedules.dream is not None, now)
 
     async def prompt(self, job: str, now: datetime) -> ScheduledPrompt | None:
-        """The job's prompt; None if there is nothing to do."""
+        """The job's prompt; None if the job has nothing to do."""
         if job == Kind.HEARTBEAT:
             return await asyncio.to_thread(self._heartbeat_prompt, now)
         if job == Kind.DREAM:
@@ -103,7 +103,7 @@ class SystemJobs:
             "folder": str(self._workspace),
             "since": describe_moment(since, self._zone),
             "memory": memory or "(empty)",
-            # The scripted model would run a script quoted from a conversation.
+            # Otherwise the scripted model would run a script that a conversation quotes.
             "day": messages.replace("[[", "[ ["),
         }
         return ScheduledPrompt(render("system.dream", 1, variables), variables)
@@ -136,21 +136,21 @@ class SystemJobs:
 
 
 def hidden_session(automation: Automation, cwd: str, driver: str, now: datetime) -> Session:
-    """The hidden session of an automation that belongs to no other session."""
+    """The hidden session for an automation that belongs to no visible session."""
     return Session.new(
         automation.user_id, driver, cwd, now, id=automation.session_id, name=automation.name
     )
 
 
 def dream_summary(context: ToolContext) -> str:
-    """The summary that dreams write, for sessions of the user `local` only."""
+    """The summary that dreams write; empty in sessions of users other than `local`."""
     if context.current_user_id != LOCAL_USER_ID:
         return ""
     return read_notes(server_files.workspace() / MEMORY_FILE)
 
 
 def read_notes(file: Path) -> str:
-    """A notes file shared by people and agents; empty if it is missing."""
+    """The beginning of a notes file; empty if the file can't be read."""
     try:
         return file.read_text(errors="replace")[:NOTES_LIMIT].strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""Users, and whom a token belongs to."""
+"""Users and their tokens."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Accounts:
 
     async def authenticate(self, token: str) -> Caller:
         if token.startswith(SESSION_TOKEN):
-            return await self._agent(token)
+            return await self._authenticate_agent(token)
         token_sha256 = digest(token)
         user = await self.holder(token_sha256) or await self._login_user(token_sha256)
         if user is None:
@@ -40,7 +40,7 @@ class Accounts:
             )
         return Caller(user)
 
-    async def _agent(self, token: str) -> Caller:
+    async def _authenticate_agent(self, token: str) -> Caller:
         now = self._clock.now()
         agent = await self._store.transact(users.by_session_token, digest(token), now)
         if agent is None:
@@ -55,7 +55,7 @@ class Accounts:
         return await self._store.transact(users.get, session.user_id, self._clock.now())
 
     async def holder(self, token_sha256: str) -> User | None:
-        """The user with this token, if any; browser logins don't count."""
+        """The user whose own token this is; None for a browser login's token, or an unknown one."""
         if hmac.compare_digest(token_sha256, self._token.sha256):
             return User(LOCAL_USER_ID, Role.ADMIN, self._clock.now())
         return await self._store.transact(users.by_token, token_sha256)
@@ -67,18 +67,19 @@ class Accounts:
         return await self._store.transact(users.token_digest, user_id)
 
     async def _login_user(self, token_sha256: str) -> User | None:
-        """The user of a browser login, if they still have the token they logged in with."""
+        """The user of a browser login; None if it expired or their own token has changed since."""
         now = self._clock.now()
         oldest_use = now - self._login_lifetime
         login = await self._store.transact(logins.use, token_sha256, now, oldest_use)
         return None if login is None else await self.holder(login.owner_sha256)
 
     async def add(self, name: str, role: Role) -> tuple[User, str]:
-        """Add a user. Returns their token, which is not stored and can't be shown again."""
+        """Add a user. Returns the user and a token that is not stored and can't be shown again."""
         if not USER_NAME.fullmatch(name):
             raise InvalidInput(
                 f"{name!r} is not a valid user name",
-                hint="use lower-case letters, digits, '.', '_' and '-', at most 64 characters",
+                hint="use lower-case letters, digits, '.', '_' and '-', at most 64 characters; "
+                "begin with a letter or digit",
             )
         user = User(name, role, self._clock.now())
         token = new_token(USER_TOKEN)
@@ -100,7 +101,7 @@ class Accounts:
         return [local, *await self._store.transact(users.list_users)]
 
     async def survey(self, name: str) -> Belongings:
-        """What removing the user would stop."""
+        """Everything that removing the user would stop."""
         _require_removable(name)
         return await self._store.transact(user_removal.survey, name)
 
@@ -111,7 +112,7 @@ class Accounts:
         """
         _require_removable(name)
         stopped = await self._store.transact(user_removal.remove, name, self._clock.now())
-        signals.ring(self._store.url)
+        signals.wake_server(self._store.url)
         return stopped
 
 

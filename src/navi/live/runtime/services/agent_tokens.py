@@ -10,9 +10,10 @@ from navi.live.store.engine.transactions import Store
 
 
 class AgentTokens:
-    """The store has only the tokens' digests, so a restarted server makes new tokens.
+    """Issues a token to the agent of each session.
 
-    Those issued before the restart stay valid, because agents outlive servers.
+    The store has only the tokens' digests, so a restarted server issues new tokens. The old ones
+    stay valid, because agents outlive servers.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -21,7 +22,7 @@ class AgentTokens:
         self._tokens: dict[str, str] = {}
 
     async def token_for(self, session_id: str) -> str:
-        """The session's token, made on first use."""
+        """The session's token, made on first use and replaced when it is no longer valid."""
         token = self._tokens.get(session_id)
         if token is None or not await self._is_valid(token):
             token = new_token(SESSION_TOKEN)

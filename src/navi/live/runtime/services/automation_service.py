@@ -15,6 +15,7 @@ from navi.base.timezone import request_timezone
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
 from navi.live.model.input import Origin
+from navi.live.model.question_deadline import QUESTION_DEADLINE, require_question_deadline
 from navi.live.model.scheduling.automation import (
     Automation,
     CatchUp,
@@ -91,7 +92,7 @@ class AutomationService:
         request: AutomationRequest,
         calling_session_id: str | None = None,
     ) -> Automation:
-        session = await self._sessions.get_open(user, session_id)
+        session = await self._sessions.get_not_hidden(user, session_id)
         await self._require_unscheduled(calling_session_id)
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
@@ -112,12 +113,14 @@ class AutomationService:
             next_run_at=next_run_at,
             created_at=now,
             updated_at=now,
+            on_permission=request.on_permission,
+            question_deadline_minutes=require_question_deadline(request.question_deadline_minutes),
         )
         require_open_guards(automation, next_run_at)
         return await self._store.transact(automations.add, automation, self._limits.of(user))
 
     def preview(self, request: ScheduleRequest, count: int) -> Preview:
-        """Compute when a schedule would run; store nothing."""
+        """Compute when an automation with this schedule would run, without storing anything."""
         now = self._clock.now()
         schedule = require_schedule(now, self._defaults.timezone, request)
         return Preview(schedule, preview(schedule, now, count))
@@ -136,7 +139,7 @@ class AutomationService:
             raise NotYours(automation.session_id)
         return automation
 
-    async def runs(self, user: User, automation_id: str) -> list[Run]:
+    async def list_runs(self, user: User, automation_id: str) -> list[Run]:
         """The automation's runs, even if it has been removed."""
         runs = await self._store.transact(automation_runs.list_runs, automation_id)
         if not runs:
@@ -146,7 +149,7 @@ class AutomationService:
                 raise NotYours(run.session_id)
         return runs
 
-    async def run(self, user: User, run_id: str) -> Run:
+    async def get_run(self, user: User, run_id: str) -> Run:
         run = await self._store.transact(automation_runs.get, run_id)
         if not user.may_touch(run.user_id):
             raise NotYours(run.session_id)
@@ -198,6 +201,10 @@ class AutomationService:
             values["message"] = require_message(changes["message"])
         if "catch_up" in changes:
             values["catch_up"] = changes["catch_up"] or CatchUp.ONCE
+        if "on_permission" in changes:
+            values["on_permission"] = changes["on_permission"]
+        if QUESTION_DEADLINE in changes:
+            values[QUESTION_DEADLINE] = require_question_deadline(changes[QUESTION_DEADLINE])
         if GUARD_FIELDS & changes.keys():
             values["guards"] = self._changed_guards(automation.guards, changes, now)
         schedule = automation.schedule
@@ -209,7 +216,7 @@ class AutomationService:
             values["schedule"] = schedule
         # The same instant in another zone is not a new time.
         is_new_time = not is_equivalent(schedule, automation.schedule)
-        # Giving an ended automation a new time starts it again.
+        # An ended automation that gets a new time starts again.
         is_revived = is_new_time and automation.ended is not None
         is_enabled = changes.get("enabled", automation.enabled or is_revived)
         if not is_enabled:
@@ -217,7 +224,7 @@ class AutomationService:
                 values |= {"enabled": False, "next_run_at": None, "held_at": None}
             return values
         next_run_at = automation.next_run_at
-        # Without a next time, its last run is still under way and may finish.
+        # An enabled automation without a next time is in its last run, which may finish.
         is_resumed = not automation.enabled or ("enabled" in changes and next_run_at is not None)
         if is_resumed or is_new_time:
             next_run_at = first_run(schedule, now)
@@ -231,15 +238,15 @@ class AutomationService:
     def _changed_schedule(
         self, schedule: Schedule, changes: Mapping[str, Any], now: datetime
     ) -> Schedule:
-        """The new schedule, or the old one if a form sent back what it displayed."""
+        """The new schedule, or the old one if the request only repeats it, as forms do."""
         fields = {name: changes.get(name) for name in SCHEDULE_FIELDS}
         tz = changes.get("tz")
-        chosen = [name for name, value in fields.items() if value is not None]
-        if isinstance(schedule, At) and chosen == ["at"]:
+        set_fields = [name for name, value in fields.items() if value is not None]
+        if isinstance(schedule, At) and set_fields == ["at"]:
             zone = request_timezone(self._defaults.timezone, tz)
             if is_instant_of(schedule, changes["at"], zone):
                 return replace(schedule, tz=tz) if tz else schedule
-        if isinstance(schedule, Cron) and chosen == ["cron_expr"]:
+        if isinstance(schedule, Cron) and set_fields == ["cron_expr"]:
             tz = tz or schedule.tz
         request = ScheduleRequest(**fields, tz=tz)
         changed = require_schedule(now, self._defaults.timezone, request)
@@ -247,7 +254,7 @@ class AutomationService:
         return schedule if is_equivalent(schedule, changed) else changed
 
     def _moved_schedule(self, schedule: Schedule, tz: str | None, now: datetime) -> Schedule:
-        """The same calendar in another zone."""
+        """The same cron expression in another time zone."""
         if not isinstance(schedule, Cron):
             raise InvalidInput(
                 "tz alone changes nothing", hint="send it with at, cron_expr or expires_at"

@@ -80,11 +80,11 @@ class LoginService:
         return new
 
     async def end(self, token: str) -> int:
-        """End the login with this token. Returns 0 if there was none."""
+        """End the login with this token. Returns how many were ended: 1, or 0 if there was none."""
         return await self._store.transact(logins.end, digest(token))
 
     async def end_all(self, user_id: str | None) -> int:
-        """End all logins of one user, or of everyone. Returns how many there were."""
+        """End all logins of this user; with None, of everyone. Returns how many were ended."""
         return await self._store.transact(logins.end_all, user_id)
 
     async def list_logins(self) -> list[Login]:

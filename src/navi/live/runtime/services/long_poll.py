@@ -17,9 +17,9 @@ from navi.live.store import input_queue, turns
 from navi.live.store.engine.transactions import Store
 
 LONGEST_SECONDS = 25.0
-"""How long one request may wait: less than the 30 seconds after which clients give up."""
+"""How long one request may wait: less than the 30 seconds after which clients time out."""
 _WAIT_ENDING_EVENTS = ("session_sync", "session_update", "input_removed")
-"""Only after these events is it worth checking again."""
+"""Events that can end a wait; after others, there is no need to check again."""
 
 Result = TypeVar("Result")
 
@@ -43,7 +43,7 @@ class LongPoll:
             session = await self._sessions.get(user, session_id)
             is_idle = session.state is SessionState.STOPPED
             if session.state is SessionState.IDLE:
-                is_idle = not await self._store.transact(input_queue.waiting, session_id)
+                is_idle = not await self._store.transact(input_queue.list_inputs, session_id)
             return IdleResult(is_idle, session), is_idle
 
         return await self._wait(session_id, check, seconds)
@@ -51,7 +51,7 @@ class LongPoll:
     async def wait_for_answer(
         self, user: User, session_id: str, input_id: str, seconds: float
     ) -> Answer:
-        """Return the answer when the input's turn has ended; its progress if the time is up."""
+        """Return the answer once the input's turn has ended, or the progress when time is up."""
         await self._sessions.get(user, session_id)
 
         async def check() -> tuple[Answer, bool]:

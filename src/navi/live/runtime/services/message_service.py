@@ -10,7 +10,7 @@ from navi.live.model.access.user import User
 from navi.live.model.input import Admission, DeliveryMode, NewInput, Origin, require_text
 from navi.live.model.scheduling.reminder import Thresholds
 from navi.live.model.session import Session, require_status
-from navi.live.runtime.services.session_service import SessionService, require_open
+from navi.live.runtime.services.session_service import SessionService, require_not_hidden
 from navi.live.runtime.turns.admission import AdmissionService
 from navi.live.store import sessions
 from navi.live.store.engine.transactions import Store
@@ -46,7 +46,7 @@ class MessageService:
         notify_on_stop: bool = False,
     ) -> Admission:
         """Send a message to a session, from a person or from another session."""
-        require_open(session_id)
+        require_not_hidden(session_id)
         thresholds = None
         if remind or remind_soft_threshold is not None:
             thresholds = self._thresholds.of(remind_soft_threshold, name="remind_soft_threshold")
@@ -73,14 +73,17 @@ class MessageService:
         return replace(await self._admission.admit(user, new), thresholds=thresholds)
 
     async def report(self, user: User, session_id: str, text: str | None) -> Session:
-        """Set the agent's status. None clears it, and does not answer a reminder."""
+        """Set the agent's status and restart its reminder. None only clears the status."""
         await self._sessions.get(user, session_id)
         if text is not None:
             require_status(text)
         return await self._store.transact(sessions.report, session_id, text, self._clock.now())
 
     async def complete_task(self, user: User, session_id: str, text: str | None) -> bool:
-        """Stop the agent's reminders and notify its parent session. False if it has no parent."""
+        """Clear the session's task, stop its reminders and notify its parent.
+
+        False if it has no parent, or the parent has ended.
+        """
         session = await self._sessions.get(user, session_id)
         remark = f": {require_text(text)}" if text is not None else ""
         task = f" ({session.task})" if session.task is not None else ""

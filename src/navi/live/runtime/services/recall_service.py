@@ -30,6 +30,7 @@ from navi.live.model.scheduling.recall import (
 )
 from navi.live.model.scheduling.recall_request import RecallRequest, RecallTime
 from navi.live.runtime.services.session_service import SessionService
+from navi.live.store import terminals
 from navi.live.store.engine.transactions import Store
 from navi.live.store.scheduling import recalls
 
@@ -38,7 +39,7 @@ PREVIEW_COUNT = 5
 
 @dataclass(frozen=True, slots=True)
 class InterpretedTime:
-    """The instant that a time expression means, and the words that confirm it."""
+    """The instant that a time expression means, and a description for people to check it."""
 
     at: datetime
     reading: str
@@ -68,7 +69,7 @@ class RecallService:
         request: RecallRequest,
         scheduled_by: Scheduler = Scheduler.PERSON,
     ) -> ScheduledRecall:
-        await self._sessions.get_open(user, session_id)
+        session = await self._sessions.get_not_hidden(user, session_id)
         now = self._clock.now()
         kind = request.call_type
         interval = require_interval(kind, request.interval_seconds)
@@ -99,7 +100,10 @@ class RecallService:
         except RecallAlreadyPending as error:
             raise RecallAlreadyPending(session_id, error.trigger_at, timezone) from error
         return ScheduledRecall(
-            stored, describe(at, now, timezone), instruction_warning(instruction)
+            stored,
+            describe(at, now, timezone),
+            instruction_warning(instruction),
+            await self._store.transact(terminals.is_open, session),
         )
 
     def preview(self, time: RecallTime) -> list[InterpretedTime]:

@@ -39,8 +39,8 @@ class ReminderService:
     async def register(
         self, user: User, session_id: str, soft: int | None = None, hard: int | None = None
     ) -> Registration:
-        """Remind the session from now on, replacing its earlier registration."""
-        self._sessions.require_reporter(await self._sessions.get_open(user, session_id))
+        """Start reminding the session, replacing its earlier registration."""
+        self._sessions.require_reporter(await self._sessions.get_not_hidden(user, session_id))
         soft, hard = self.thresholds.of(soft, hard)
         now = self._clock.now()
         new = Registration(new_id(), session_id, soft, hard, registered_at=now, last_reset_at=now)
@@ -60,8 +60,8 @@ class ReminderService:
     async def schedule(
         self, user: User, session_id: str, delay_seconds: float, message: str
     ) -> Reminder:
-        """Schedule a one-time message that interrupts the session."""
-        await self._sessions.get_open(user, session_id)
+        """Schedule a one-off reminder: a message that interrupts the session."""
+        await self._sessions.get_not_hidden(user, session_id)
         now = self._clock.now()
         new = Reminder(
             id=new_id(),

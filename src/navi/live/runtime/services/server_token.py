@@ -29,7 +29,7 @@ def digest(token: str) -> str:
 
 
 class ServerToken:
-    """The current token; reads the file again after `navi token rotate`."""
+    """The current token. Reads its file again when that has changed (`navi token rotate`)."""
 
     def __init__(self, value: str, path: Path | None = None) -> None:
         self._path = path
@@ -41,7 +41,7 @@ class ServerToken:
     def find(cls, home: Path) -> ServerToken:
         """The token in `NAVI_TOKEN` or in the home folder, where the first start creates it."""
         token = os.environ.get("NAVI_TOKEN")
-        # If an agent starts a server, the variable holds its session's token.
+        # If an agent starts a server, the variable holds the agent's own token.
         if token and not token.startswith(SESSION_TOKEN):
             return cls(_require_length(token, "NAVI_TOKEN"))
         path = home / "token"
@@ -50,7 +50,7 @@ class ServerToken:
         except OSError as error:
             raise StoreUnusable(
                 f"can't read or write the access token {path}: {error.strerror}",
-                hint="make it readable, or set NAVI_TOKEN",
+                hint="give yourself access to the file, or set NAVI_TOKEN",
             ) from error
 
     @property

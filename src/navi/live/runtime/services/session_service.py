@@ -1,10 +1,10 @@
-"""Creates, changes and ends sessions, within what the caller may do."""
+"""Creates, changes and ends sessions, within the caller's rights."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,11 @@ from navi.base.stored_text import require_storable
 from navi.live.agents.driver import Driver
 from navi.live.model.access.quota import Limits
 from navi.live.model.access.user import User
+from navi.live.model.attention import is_listed
 from navi.live.model.input import Input, require_text
 from navi.live.model.message import Message
+from navi.live.model.permission_policy import require_on_permission
+from navi.live.model.question_deadline import require_question_deadline
 from navi.live.model.scheduling.automation import HiddenSession, is_hidden
 from navi.live.model.scheduling.reminder import CannotReport
 from navi.live.model.session import (
@@ -27,13 +30,13 @@ from navi.live.model.session import (
 )
 from navi.live.model.turn import StopReason
 from navi.live.runtime import server_files
+from navi.live.runtime.services.agent_catalogue import AgentCatalogue
 from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.store import input_queue, lanes, origins, sessions, snapshot, terminals, transcript
 from navi.live.store.engine.transactions import Store
 from navi.live.store.snapshot import Snapshot
 
-DEFAULT_DRIVER = "builtin"
-STOP_PATIENCE_SECONDS = 10.0
+STOP_TIMEOUT_SECONDS = 10.0
 REMOTE_CHECK_SECONDS = 0.05
 QUOTED_CHARACTERS = 200
 """How many characters of a path an error message repeats."""
@@ -47,12 +50,14 @@ class SessionService:
         turns: TurnRunner,
         drivers: Mapping[str, Driver],
         limits: Limits,
+        agents: AgentCatalogue,
     ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._drivers = drivers
         self._limits = limits
+        self.agents = agents
 
     async def create(
         self,
@@ -64,8 +69,10 @@ class SessionService:
         program: str | None = None,
         cwd: str | None = None,
         parent_id: str | None = None,
+        on_permission: str | None = None,
+        question_deadline_minutes: int | None = None,
     ) -> Session:
-        driver = driver or DEFAULT_DRIVER
+        driver = driver or self.agents.default_driver(model)
         if driver not in self._drivers:
             raise InvalidInput(
                 f"unknown driver {driver!r}", hint=f"one of: {', '.join(sorted(self._drivers))}"
@@ -73,18 +80,27 @@ class SessionService:
         if program is None and self._runs_programs(driver):
             program, model = model, None  # earlier versions passed the program as the model
         if parent_id is not None:
-            await self.get(user, parent_id)
+            parent = await self.get(user, parent_id)
+            on_permission = on_permission or parent.on_permission
+            if question_deadline_minutes is None:
+                question_deadline_minutes = parent.question_deadline_minutes
         session = Session.new(
             user.id,
             driver,
             _folder(cwd),
             self._clock.now(),
             name=None if name is None else require_session_name(name),
-            model=None if model is None else require_model(model),
+            model=None if model is None else self._require_model(driver, model),
             program=None if program is None else self._require_program(driver, program),
             parent_id=parent_id,
+            on_permission=None if on_permission is None else require_on_permission(on_permission),
+            question_deadline_minutes=require_question_deadline(question_deadline_minutes),
         )
         return await self._store.transact(sessions.create, session, self._limits.of(user).sessions)
+
+    def _require_model(self, driver: str, model: str) -> str:
+        self.agents.require_known_model(driver, require_model(model))
+        return model
 
     def _runs_programs(self, driver: str) -> bool:
         return driver in self._drivers and self._drivers[driver].runs_programs
@@ -104,9 +120,9 @@ class SessionService:
             raise NotYours(session_id)
         return session
 
-    async def get_open(self, user: User, session_id: str) -> Session:
-        """The session, if people and agents may send it work."""
-        require_open(session_id)
+    async def get_not_hidden(self, user: User, session_id: str) -> Session:
+        """The session. Refuses hidden ones, which take work only from their automation."""
+        require_not_hidden(session_id)
         return await self.get(user, session_id)
 
     def require_reporter(self, session: Session) -> None:
@@ -120,7 +136,7 @@ class SessionService:
 
         Even admins get only their own: anyone can be the first to report such an id.
         """
-        session_id = await self._store.transact(terminals.session_of, agent_session_id)
+        session_id = await self._store.transact(terminals.session_id_of, agent_session_id)
         if session_id is None:
             raise SessionNotFound(agent_session_id)
         session = await self.get(user, session_id)
@@ -129,27 +145,57 @@ class SessionService:
         return session
 
     async def list_sessions(
-        self, user: User, parent_id: str | None = None, *, with_recall: bool = False
+        self,
+        user: User,
+        parent_id: str | None = None,
+        *,
+        with_recall: bool = False,
+        with_archived: bool = True,
     ) -> list[Session]:
-        """The sessions the user may see; with `with_recall`, only those that will wake up."""
+        """The sessions the user may see; with `with_recall`, only those with a pending recall.
+
+        Without `with_archived`, archived sessions are left out unless they need a person.
+        """
         owner = None if user.is_admin else user.id
-        return await self._store.transact(
+        listed = await self._store.transact(
             sessions.list_sessions, user_id=owner, parent_id=parent_id, with_recall=with_recall
         )
+        return [each for each in listed if with_archived or is_listed(each)]
 
-    async def change(self, user: User, session_id: str, changes: Mapping[str, Any]) -> Session:
+    async def change(
+        self,
+        user: User,
+        session_id: str,
+        changes: Mapping[str, Any],
+        calling_session_id: str | None = None,
+    ) -> Session:
+        """Change the session. `calling_session_id` is set if an agent requests the change."""
         session = await self.get(user, session_id)
         if not changes:
-            raise InvalidInput("nothing to change", hint="give name, task, model or program")
+            raise InvalidInput(
+                "nothing to change",
+                hint="give name, task, model, program, on_permission, question_deadline_minutes, "
+                "unread, pinned or archived",
+            )
+        if "unread" in changes:
+            if calling_session_id is not None:
+                raise NotAllowed(
+                    "an agent can't mark sessions as read or unread",
+                    hint="leave out unread: it is about what a person has seen",
+                )
+            if not changes["unread"]:
+                changes = {**changes, "notify_person": False}
         if "program" not in changes and self._runs_programs(session.driver):
-            # As in `create`.
-            names = {"model": "program"}
-            changes = {names.get(field, field): value for field, value in changes.items()}
+            # As in `create`: earlier versions passed the program as the model.
+            new_names = {"model": "program"}
+            changes = {new_names.get(field, field): value for field, value in changes.items()}
         if changes.get("program") is not None:
             self._require_program(session.driver, changes["program"])
-        for field, value in changes.items():
-            if value is not None:
-                _CHECKS[field](value)
+        if changes.get("model") is not None:
+            self._require_model(session.driver, changes["model"])
+        for field, check in _CHECKS.items():
+            if changes.get(field) is not None:
+                check(changes[field])
         return await self._store.transact(
             sessions.change, session_id, dict(changes), self._clock.now()
         )
@@ -172,7 +218,7 @@ class SessionService:
 
     async def queue(self, user: User, session_id: str) -> Sequence[Input]:
         await self.get(user, session_id)
-        return await self._store.transact(input_queue.waiting, session_id)
+        return await self._store.transact(input_queue.list_inputs, session_id)
 
     async def edit_input(
         self,
@@ -180,7 +226,7 @@ class SessionService:
         session_id: str,
         input_id: str,
         changes: Mapping[str, Any],
-        agent_session_id: str | None = None,
+        calling_session_id: str | None = None,
     ) -> Input:
         await self.get(user, session_id)
         if not changes:
@@ -193,7 +239,7 @@ class SessionService:
             input_id,
             dict(changes),
             self._clock.now(),
-            agent_session_id,
+            calling_session_id,
         )
 
     async def remove_input(self, user: User, session_id: str, input_id: str) -> None:
@@ -208,7 +254,7 @@ class SessionService:
     async def children(
         self, user: User, session_id: str, *, recursive: bool = False
     ) -> list[Session]:
-        """The sessions this one started, optionally with all their descendants."""
+        """The sessions this one started; with `recursive`, all its descendants."""
         await self.get(user, session_id)
         if not recursive:
             return await self.list_sessions(user, session_id)
@@ -267,10 +313,13 @@ class SessionService:
     async def _require_control(
         self, user: User, session_id: str, requester_session_id: str | None, verb: str
     ) -> None:
-        """Refuse an agent that did not start the session."""
+        """Refuse users who may not touch the session, and agents that did not start it.
+
+        Hidden sessions can be cleared, but neither killed nor deleted.
+        """
         session = await self.get(user, session_id)
         if verb != "clear":
-            require_open(session_id)
+            require_not_hidden(session_id)
         if requester_session_id is not None and session.parent_id != requester_session_id:
             raise NotAllowed(
                 f"session {requester_session_id} may not {verb} session {session_id}: only its "
@@ -285,27 +334,28 @@ class SessionService:
         return True
 
     async def _wait_for_turn_end(self, session_id: str) -> None:
-        """After a stop request, wait until the turn has ended here or on another server."""
+        """After a stop request, wait for the turn to end, but not forever if it runs elsewhere."""
         await self._turns.wait_for_end(session_id)
-        give_up_at = time.monotonic() + STOP_PATIENCE_SECONDS
-        while time.monotonic() < give_up_at:
+        deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+        while time.monotonic() < deadline:
             running = await self._store.transact(lanes.running, [session_id])
             if not any(turn.stop_reason is not None for turn in running):
                 return
             await asyncio.sleep(REMOTE_CHECK_SECONDS)
 
 
-def require_open(session_id: str) -> None:
-    """Refuse hidden sessions: they take work only from their automation."""
+def require_not_hidden(session_id: str) -> None:
+    """Refuse a hidden session, which takes work only from its automation."""
     if is_hidden(session_id):
         raise HiddenSession(session_id)
 
 
-_CHECKS = {
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "name": require_session_name,
     "task": require_task,
-    "model": require_model,
     "program": require_program,
+    "on_permission": require_on_permission,
+    "question_deadline_minutes": require_question_deadline,
 }
 
 

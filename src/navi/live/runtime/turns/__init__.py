@@ -1,9 +1,11 @@
 """From a queued input to the end of its turn.
 
-admission.py         station 2: passes new inputs to the store, and begins turns when they may
-turn_runner.py       station 3: one turn per session, driven to its end
-turn_slots.py        how many turns run at once, and whose
+admission.py         stations 1 and 2: admits inputs, and chooses which sessions get a slot
+turn_runner.py       stations 3 and 4: begins turns and runs their drivers, one per session
+turn_slots.py        limits how many turns run at once, in all and for each user
+turn_questions.py    lets turns ask a person, and wait for the answer
+time_limit.py        how long a turn may take
 event_writer.py      stores a turn's events without slowing its agent
-recovery.py          leases, stop requests, and turns whose process died
-process_identity.py  who this process is, and whether another one is alive
+recovery.py          renews leases, forwards stop requests, takes over or closes dead servers' turns
+process_identity.py  names this process, and checks whether another one is alive
 """

@@ -1,8 +1,8 @@
-"""Station 2: passes new inputs to the store, and begins turns when they may begin.
+"""Stations 1 and 2: admits new inputs, and chooses which sessions get the free slots.
 
-Sessions wait for each other only when all slots are taken, and then users take turns. Whatever may
-make a turn possible wakes this service. It begins the turns of inputs admitted ahead of time at
-their instants.
+Sessions wait for each other only when all slots are taken; the user with the fewest running turns
+then goes first. Every change that may make a turn possible wakes this service. An input that was
+admitted ahead of time gets its turn at its instant.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from navi.live.model.input import Admission, NewInput, Origin, require_text
 from navi.live.runtime.service import Service
 from navi.live.runtime.turns.turn_runner import TurnRunner
 from navi.live.runtime.turns.turn_slots import TurnSlots
-from navi.live.store import input_queue, lanes
+from navi.live.store import budgets, input_queue, lanes
 from navi.live.store.damage import bad_inputs
 from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.transactions import Store
@@ -30,7 +31,8 @@ CHECK_SECONDS = 1.0
 """How late a turn may start if nothing woke us, for example after another server has died."""
 
 FEWEST_CANDIDATES = 8
-"""How many sessions to consider when all slots are taken: users may have reserved ones."""
+"""Consider at least this many sessions, even if all slots are taken: some of their users may begin
+a turn nevertheless (`always_per_user`)."""
 
 log = logging.getLogger("navi.admission")
 
@@ -69,10 +71,10 @@ class AdmissionService(Service):
         self._wake.set()
 
     def expect(self, claimed: Claimed) -> None:
-        """Begin the turns of these admitted inputs at their instants."""
+        """Begin turns for the inputs of these claimed rows, each at its instant."""
         now = self._clock.now()
         for each in claimed.inputs:
-            owner = claimed.owners[each.session_id]
+            owner = claimed.user_ids[each.session_id]
             expected = ExpectedInput(each.not_before or now, each.session_id, each.origin, owner)
             heapq.heappush(self._expected, expected)
         self._wake.set()
@@ -82,29 +84,34 @@ class AdmissionService(Service):
         self._is_open = False
 
     async def admit(self, sender: User, new: NewInput) -> Admission:
-        """Store the input and, if its session is free, begin its turn."""
+        """Store the input; if its session and a slot are free, begin the session's next turn."""
         require_text(new.text)
         limits = self._limits.of(sender)
         if self._is_open and new.origin in self._slots.free_origins(sender.id):
             # The usual case: one transaction admits the input and begins its turn.
-            return await self._turns.admit(new, sender, limits)
+            admission = await self._turns.admit(new, sender, limits)
+        else:
+            now = self._clock.now()
+            admission = await self._store.transact(input_queue.admit, new, now, sender, limits)
+            await self._store.transact(lanes.offer_work)
+            self.wake()
+        if admission.delivered or new.origin is not Origin.USER:
+            return admission
         now = self._clock.now()
-        admission = await self._store.transact(input_queue.admit, new, now, sender, limits)
-        await self._store.transact(lanes.offer_work)
-        self.wake()
-        return admission
+        pause = await self._store.transact(budgets.pause_of, new.session_id, now)
+        return replace(admission, pause=pause)
 
     async def step(self) -> None:
         await self._wake.wait(self._seconds_to_wait())
         is_woken = self._wake.is_set
         self._wake.clear()
-        expected = self._take_expected()
+        deliverable = self._take_deliverable()
         # After a wait that timed out, look for changes that nobody announced.
-        has_changes, self._has_changes = self._has_changes or not (is_woken or expected), False
+        has_changes, self._has_changes = self._has_changes or not (is_woken or deliverable), False
         if has_changes:
             await self._begin_ready()
             return
-        for each in expected:
+        for each in deliverable:
             if each.origin in self._slots.free_origins(each.user_id):
                 await self._begin(each.session_id, each.user_id)
 
@@ -114,7 +121,7 @@ class AdmissionService(Service):
         left = (self._expected[0].at - self._clock.now()).total_seconds()
         return min(max(left, 0.0), CHECK_SECONDS)
 
-    def _take_expected(self) -> list[ExpectedInput]:
+    def _take_deliverable(self) -> list[ExpectedInput]:
         now = self._clock.now()
         due = []
         while self._expected and self._expected[0].at <= now:
@@ -124,7 +131,7 @@ class AdmissionService(Service):
         return due
 
     async def _begin_ready(self) -> None:
-        """Begin turns until no session is ready, or no slot is left for those that are."""
+        """Begin turns until no session is ready, or none of the ready ones can get a slot."""
         has_begun = True
         while has_begun and self._is_open:
             limit = max(self._slots.count_free(), FEWEST_CANDIDATES)

@@ -1,7 +1,7 @@
 """Stores a turn's events without slowing its agent.
 
-While one write is under way, further events gather and adjacent deltas are merged: a fast agent
-costs few transactions, and a slow agent's words appear at once.
+During a write, new events are collected and adjacent deltas are merged. So a fast agent needs few
+transactions, and a slow agent's words appear at once.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from navi.live.model.event import (
     merge_deltas,
 )
 from navi.live.model.input import Origin
-from navi.live.model.message import closed, drafts_of
+from navi.live.model.message import drafts_of, with_ending
 from navi.live.model.replay import ReplayFilter
 from navi.live.model.turn import Ending, Turn
 from navi.live.store import turns
 from navi.live.store.engine.transactions import Store
 
 PENDING_LIMIT = 10_000
-"""With this many unwritten events, the agent has to wait for the store."""
-PATIENCE_SECONDS = 60.0
-"""Long enough for a turn to survive a restart of PostgreSQL."""
+"""The agent has to wait while this many events are not stored yet."""
+RETRY_SECONDS = 60.0
+"""How long to retry a write: long enough for a turn to survive a restart of PostgreSQL."""
 
 
 class EventWriter:
-    """Stores one turn's events. Skips those in `stored`, which a surviving agent's turn repeats."""
+    """Stores one turn's events. A turn that was taken over repeats those in `stored`: skip them."""
 
     def __init__(
         self, store: Store, clock: Clock, turn: Turn, stored: Sequence[TurnEvent] = ()
@@ -71,8 +71,8 @@ class EventWriter:
                 continue
             batch, self._pending = merge_deltas(self._pending), []
             self._has_room.set()
-            await self._store.transact_patiently(
-                PATIENCE_SECONDS,
+            await self._store.transact_with_retries(
+                RETRY_SECONDS,
                 turns.extend,
                 self._turn,
                 len(self._stored),
@@ -87,7 +87,8 @@ class EventWriter:
     async def wait_until_stored(self, tool_call_id: str) -> None:
         """Wait until the tool call is stored.
 
-        A turn that leaves no trace is run again, so no tool may act before its call is stored.
+        If the server dies, a turn that left no trace is run again, so no tool may act before its
+        call is stored.
         """
         await self._calls_stored[tool_call_id].wait()
 
@@ -99,16 +100,18 @@ class EventWriter:
 
     async def finish(self, ending: Ending, usage: Usage) -> None:
         """Store the pending events and the end of the turn."""
-        last = merge_deltas(self._pending)
-        # Nobody watches an automation run, so it must leave a final message.
+        last_events = merge_deltas(self._pending)
+        # Nobody watches an automation's turn, so it must leave a final message.
         must_speak = self._turn.origin is Origin.AUTOMATION
-        drafts = closed(drafts_of([*self._stored, *last]), ending, must_speak=must_speak)
-        await self._store.transact_patiently(
-            PATIENCE_SECONDS,
+        drafts = with_ending(
+            drafts_of([*self._stored, *last_events]), ending, must_speak=must_speak
+        )
+        await self._store.transact_with_retries(
+            RETRY_SECONDS,
             turns.finish,
             self._turn,
             len(self._stored),
-            last,
+            last_events,
             drafts,
             ending,
             usage,

@@ -1,7 +1,8 @@
-"""Identifies this process, and tells whether another one is still alive.
+"""Names this process, and checks whether another one is still alive.
 
-A lease names its owner by host boot, process id, process start and a random part. So the next
-server on the same host sees at once that a killed one is gone, and need not wait for its lease.
+An owner's name consists of the host's boot id, the process's id and start time, and a random part.
+So a server on the same host can tell at once that another one was killed, and need not wait for
+its lease to expire.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from __future__ import annotations
 import os
 import uuid
 from functools import cache
-from pathlib import Path
 
 from navi.base.ids import new_id
-from navi.base.process_start import process_start
+from navi.base.platform import boot_id, process_start
 
 
 def own_identity() -> str:
@@ -26,13 +26,13 @@ def is_surely_dead(owner: str) -> bool:
         boot, pid, start, _ = owner.split("/")
     except ValueError:
         return False
-    return boot == _boot_id() and process_start(int(pid)) != start
+    try:
+        return boot == _boot_id() and process_start(int(pid)) != start
+    except OSError:  # the system doesn't show the process
+        return False
 
 
 @cache
 def _boot_id() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        # The host's id will do: process start times change after a reboot.
-        return f"{uuid.getnode():x}"
+    # The host's id will do: process start times change after a reboot.
+    return boot_id() or f"{uuid.getnode():x}"

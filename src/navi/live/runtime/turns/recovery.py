@@ -1,4 +1,4 @@
-"""Renews leases, passes on stop requests, closes dead servers' turns and ended sessions' agents."""
+"""Renews leases, forwards stop requests, and cleans up after dead servers and ended sessions."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Recovery(Service):
         self._turns = turns
         self._admission = admission
         self._sessions = sessions
-        self._has_ended_sessions = False
+        self._must_end_agents = False
         self._lease = lease
 
     def end_agents_soon(self) -> None:
-        """Close agents that are open here although another process has ended their sessions."""
-        self._has_ended_sessions = True
+        """At the next step, close agents here whose sessions another process has ended."""
+        self._must_end_agents = True
         self._wake.set()
 
     async def step(self) -> None:
@@ -56,8 +56,8 @@ class Recovery(Service):
         await self._wake.wait(self._lease.total_seconds() / CHECKS_PER_LEASE)
         self._wake.clear()
         await self.check_turns()
-        if self._has_ended_sessions:
-            self._has_ended_sessions = False
+        if self._must_end_agents:
+            self._must_end_agents = False
             await self._sessions.end_agents()
 
     async def check_turns(self) -> None:
@@ -70,9 +70,10 @@ class Recovery(Service):
                 if turn.stop_reason is not None:
                     self._turns.interrupt(turn.id)
             elif self._is_dead(turn):
-                await self._close(turn)
+                await self._take_over_or_close(turn)
         owned = {turn.id for turn in running if turn.owner == self._owner}
-        # A turn that began or ended while we read the store is missing there for good reason.
+        # These turns ran before and after we read the store, but it no longer lists them as ours:
+        # another process has taken them over.
         for turn_id in active_before & self._turns.active_turn_ids() - owned:
             self._turns.abandon(turn_id)
 
@@ -87,12 +88,12 @@ class Recovery(Service):
 
     def _is_dead(self, turn: RunningTurn) -> bool:
         if turn.owner == self._owner:
-            # The store still has it as ours: its end could not be written.
+            # According to the store we run it. If we don't, its end could not be stored.
             return not self._turns.is_ours(turn.id)
         return turn.lease_until < self._clock.now() or is_surely_dead(turn.owner)
 
-    async def _close(self, turn: RunningTurn) -> None:
-        """Take over or close a dead server's turn. A turn that can't be closed is set aside."""
+    async def _take_over_or_close(self, turn: RunningTurn) -> None:
+        """Take over a dead server's turn, or else close it. Set it aside if neither works."""
         try:
             if await self._turns.take_over(turn):
                 log.warning("took over turn %s of session %s", turn.id, turn.session_id)
@@ -102,8 +103,8 @@ class Recovery(Service):
             raise
         except Exception as error:
             log.exception("turn %s of session %s can't be closed", turn.id, turn.session_id)
-            why, now = reason_of(error), self._clock.now()
-            await self._store.transact(bad_turns.end, turn.id, turn.session_id, why, now)
+            reason, now = reason_of(error), self._clock.now()
+            await self._store.transact(bad_turns.end, turn.id, turn.session_id, reason, now)
             is_closed = True
         if is_closed:
             log.warning(

@@ -1,8 +1,9 @@
-"""Users and what lets them in.
+"""Users, what gives them access, and their quotas.
 
 users.py           users, and the digests of their tokens
-user_removal.py    removes a user and ends everything of theirs that is running
+user_removal.py    removes a user and ends everything that the user has running
 logins.py          logged-in browsers and one-time codes, as digests
+answer_links.py    links in notifications that answer a question, as digests
 session_tokens.py  the tokens of agents, as digests
-quotas.py          whether a user or session may have one more of something
+quotas.py          limits on how many rows a user or a session may have
 """

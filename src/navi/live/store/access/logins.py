@@ -31,7 +31,7 @@ def add_code(
 def redeem(
     connection: Connection, code_sha256: str, token_sha256: str, login: Login, oldest: datetime
 ) -> bool:
-    """Begin the login if the code is valid and belongs to the login's user. A code works once."""
+    """Begin the login and use up the code. False if the code is not valid for the login's user."""
     if _find(connection, token_sha256) is not None:
         return True
     result = connection.execute(
@@ -55,7 +55,7 @@ def begin(connection: Connection, token_sha256: str, login: Login, oldest: datet
 
 
 def use(connection: Connection, token_sha256: str, now: datetime, oldest: datetime) -> Login | None:
-    """The login with this token, unless it was last used before `oldest`."""
+    """Record the use of a login and return it; None if it is unknown or unused since `oldest`."""
     login = _find(connection, token_sha256)
     if login is None or login.last_used_at < oldest:
         return None
@@ -67,12 +67,15 @@ def use(connection: Connection, token_sha256: str, now: datetime, oldest: dateti
 
 
 def end(connection: Connection, token_sha256: str) -> int:
-    """End a login. Returns how many there were: 1 or 0."""
+    """End a login. Returns how many were ended: 1, or 0 if there is no such login."""
     return connection.execute(delete(logins).where(logins.c.token_sha256 == token_sha256)).rowcount
 
 
 def end_all(connection: Connection, user_id: str | None) -> int:
-    """End the logins of one user, or of everyone, and void their unused login links."""
+    """End the logins of one user, or of all users if None, and void their unused login codes.
+
+    Returns how many logins were ended.
+    """
     ended, unused = delete(logins), delete(login_codes)
     if user_id is not None:
         ended = ended.where(logins.c.user_id == user_id)

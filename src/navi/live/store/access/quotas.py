@@ -1,6 +1,6 @@
-"""Whether a user or a session may have one more of something.
+"""Limits on how many sessions, recalls, inputs and so on a user or a session may have.
 
-Limits are not exact: of two simultaneous transactions, both may add the last one allowed.
+Limits are not exact: two simultaneous transactions may both add the last one allowed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OWNER: BindParameter[str] = bindparam("owner")
 class Quota:
     """What is counted, for whom, and what to do when there are too many."""
 
-    things: str
+    plural: str
     owner: str
     remedy: str
     count: Select[Any]
@@ -105,4 +105,4 @@ def require_room(
     values = {"owner": owner_id, "limit": limit + just_added}
     if connection.execute(quota.count, values).scalar_one() >= limit + just_added:
         hint = f"{quota.remedy}; an admin can raise the limit: [limits] in the settings"
-        raise LimitReached(f"{quota.owner} {owner_id}", limit, quota.things, hint=hint)
+        raise LimitReached(f"{quota.owner} {owner_id}", limit, quota.plural, hint=hint)

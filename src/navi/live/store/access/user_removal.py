@@ -1,4 +1,4 @@
-"""Removes a user's access and ends everything of theirs that is running. Transcripts stay."""
+"""Removes a user's access and ends everything that the user has running. Transcripts stay."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ from navi.live.model.scheduling.automation import Ended
 from navi.live.model.session import SessionState
 from navi.live.store import lanes, sessions
 from navi.live.store.engine.mappers import IS_PENDING
+from navi.live.store.engine.tables import (
+    answer_links,
+    inbox_snoozes,
+    login_codes,
+    logins,
+    message_queue,
+    session_recalls,
+    users,
+)
 from navi.live.store.engine.tables import lanes as lane_rows
-from navi.live.store.engine.tables import login_codes, logins, message_queue, session_recalls, users
 from navi.live.store.engine.tables import sessions as session_rows
 from navi.live.store.scheduling import automation_runs, automations, reminder_list
 
-ACCESS = (logins, login_codes)
-"""Tables besides `users` whose rows let someone in as the user in `user_id`."""
+ACCESS = (logins, login_codes, answer_links)
+"""The tables, besides `users`, whose rows give access as the user in their `user_id`."""
 
 
 def survey(connection: Connection, user_id: str) -> Belongings:
-    """What would end with the user."""
+    """What the user has, counted before removing the user."""
     if connection.execute(select(users.c.id).where(users.c.id == user_id)).one_or_none() is None:
         raise UserNotFound(user_id)
     owned = select(session_rows.c.id).where(session_rows.c.user_id == user_id)
@@ -45,10 +53,10 @@ def survey(connection: Connection, user_id: str) -> Belongings:
 
 
 def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
-    """End the user's access, their sessions, and everything scheduled in them."""
+    """End the user's access, their sessions, and everything scheduled. Returns what they had."""
     belongings = survey(connection, user_id)
     connection.execute(delete(users).where(users.c.id == user_id))
-    for table in ACCESS:
+    for table in (*ACCESS, inbox_snoozes):
         connection.execute(delete(table).where(table.c.user_id == user_id))
     alive = (
         select(session_rows.c.id)
@@ -58,7 +66,7 @@ def remove(connection: Connection, user_id: str, now: datetime) -> Belongings:
     )
     for session_id in connection.execute(alive).scalars().all():
         sessions.kill(connection, session_id, now)
-    # Background automations do not end with any of the user's own sessions.
+    # Killing the sessions has not ended automations that have no `session_key`.
     for automation in automations.list_automations(connection, user_id=user_id):
         if automation.enabled:
             lanes.lock(connection, automation.session_id)

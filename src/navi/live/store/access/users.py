@@ -34,7 +34,7 @@ def list_users(connection: Connection) -> list[User]:
 
 
 def replace_token(connection: Connection, user_id: str, token_sha256: str) -> None:
-    """Replace the token, and end the user's browser logins and unused login links."""
+    """Replace the token, and end the user's browser logins and unused login codes."""
     changed = connection.execute(
         update(users).where(users.c.id == user_id).values(token_sha256=token_sha256)
     )
@@ -67,7 +67,7 @@ def by_session_token(connection: Connection, token_sha256: str, now: datetime) -
 
 
 def get(connection: Connection, user_id: str, now: datetime) -> User:
-    """The user. One who was removed gets the fewest rights."""
+    """The user. A user who was removed gets the fewest rights."""
     if user_id == LOCAL_USER_ID:
         return User(LOCAL_USER_ID, Role.ADMIN, now)
     return _find(connection, user_id) or User(user_id, Role.USER, now)

@@ -1,4 +1,4 @@
-"""Rows that can't be handled are set aside, so that all others go on.
+"""Sets aside rows that can't be handled, so that they don't block the others.
 
 set_aside.py   the record of rows set aside
 bad_inputs.py  inputs that can't be read

@@ -19,7 +19,7 @@ def set_aside(connection: Connection, session_id: str, now: datetime) -> int:
     count = 0
     for input_id in connection.execute(waiting).scalars().all():
         try:
-            input_queue.find(connection, session_id, input_id)
+            input_queue.get(connection, session_id, input_id)
         except Exception as error:
             count += 1
             reference, why = aside.Reference(input_id, session_id), aside.reason_of(error)

@@ -44,7 +44,7 @@ def end(connection: Connection, turn_id: str, session_id: str, why: str, now: da
 
 
 def _settle(connection: Connection, turn_id: str, session_id: str, why: str, now: datetime) -> None:
-    """Make the session idle and end the turn's recall or automation run, if they can be read."""
+    """Make the session idle and end the recall or run behind the turn, if they can be read."""
     try:
         with connection.begin_nested():
             lane = stored_lanes.lock(connection, session_id)

@@ -1,7 +1,7 @@
 """The record of rows that could not be read, computed or carried out.
 
-Such a row is ended or deleted, so that it never stops the others. Its content and the reason are
-recorded here, posted in its session, and listed by `navi doctor`.
+Such a row is ended or deleted, so that it never blocks the others. Its content and the reason are
+recorded here. A notice is posted in its session, and `navi doctor` lists it.
 """
 
 from __future__ import annotations
@@ -13,24 +13,29 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table, delete, insert, select, text, update
+from sqlalchemy.exc import DBAPIError
 
+from navi.base.errors import NaviError
 from navi.base.ids import new_id
 from navi.live.model.input import Origin
 from navi.live.model.message import Notice
 from navi.live.store import transcript
 from navi.live.store.engine import tables
+from navi.live.store.engine.dialects.registry import dialect_of
 from navi.live.store.lanes import lock
 
 log = logging.getLogger("navi.store")
 
 QUOTED_CHARACTERS = 10_000
-"""How much of a bad row is kept for inspection."""
+"""How much of a bad row's content is recorded."""
 
 _TABLES: dict[str, tuple[Table, str]] = {
     "recall": (tables.session_recalls, "id"),
     "automation": (tables.automations, "id"),
     "nudge": (tables.remind_registrations, "id"),
     "reminder": (tables.scheduled_reminders, "id"),
+    "question": (tables.questions, "id"),
+    "notification": (tables.notifications, "id"),
     "input": (tables.message_queue, "id"),
     "turn": (tables.turns, "id"),
     "terminal": (tables.agent_sessions, "agent_session_id"),
@@ -47,7 +52,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A row of the record."""
+    """An entry of the record: which row was set aside, and why."""
 
     id: str
     kind: str
@@ -56,6 +61,14 @@ class SetAside:
     error: str
     content: str
     created_at: datetime
+
+
+def is_damage(connection: Connection, error: Exception) -> bool:
+    """Whether the row is damaged: the error is neither a refusal nor one that a retry may fix."""
+    if isinstance(error, NaviError):
+        return False
+    dialect = dialect_of(connection.dialect)
+    return not (isinstance(error, DBAPIError) and dialect.is_transient(error))
 
 
 def record(
@@ -82,7 +95,7 @@ def take_out(
     changes: Mapping[str, Any],
     read: Callable[[Row[Any]], object],
 ) -> None:
-    """Make the changes that end the row; delete it if it is still unreadable then."""
+    """End the row by applying `changes`. If it still can't be read, delete it."""
     is_row = table.c.id == row_id
     try:
         with connection.begin_nested():
@@ -95,7 +108,7 @@ def take_out(
 def show(
     connection: Connection, kind: str, reference: Reference, error: str, now: datetime
 ) -> None:
-    """Post a notice in the row's session, unless that can't be read either."""
+    """Post a notice in the row's session, if there is one that can be read."""
     if reference.session_id is None:
         return
     notice = Notice(
@@ -113,7 +126,7 @@ def show(
 
 
 def list_rows(connection: Connection, limit: int = 100) -> list[SetAside]:
-    """Newest first."""
+    """The newest entries, newest first."""
     query = select(tables.set_aside).order_by(tables.set_aside.c.created_at.desc()).limit(limit)
     return [SetAside(*row) for row in connection.execute(query)]
 

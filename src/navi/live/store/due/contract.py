@@ -1,4 +1,4 @@
-"""What the scheduler needs from every kind of thing that comes due."""
+"""The scheduler's interface to every kind of row that comes due."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Executable, Select, literal_column, select, union_all
-from sqlalchemy.exc import DBAPIError
 
-from navi.base.errors import NaviError
 from navi.live.model.input import Input
 from navi.live.store.damage import set_aside
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
+    """The result of one `claim`."""
+
     count: int
     """How many due rows were handled; if it equals the limit, there may be more."""
     inputs: Sequence[Input] = ()
     """The inputs admitted for them."""
-    owners: Mapping[str, str] = field(default_factory=dict)
-    """Whose inputs these are: user ids by session id."""
+    user_ids: Mapping[str, str] = field(default_factory=dict)
+    """The user of each session that got an input, by session id."""
 
 
 class DueKind(Protocol):
-    """One kind of thing that comes due."""
+    """One kind of row that comes due, such as recalls."""
 
     name: str
     lead: timedelta
@@ -35,17 +35,17 @@ class DueKind(Protocol):
     """The instants of unclaimed rows, earliest first."""
 
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
-        """Claim the rows due at `until` or earlier and admit their inputs, all or none."""
+        """Claim at most `limit` rows due by `until` and admit their inputs, all or none."""
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
-        """The row that `claim` would take first, without reading its other columns."""
+        """The row that `claim` would take first. Reads only ids, as other columns may be bad."""
 
     def give_up(self, connection: Connection, row_id: str, why: str) -> None:
         """End a row that can't be handled, so that it is never due again."""
 
 
-def next_instants(kinds: Sequence[DueKind]) -> Executable:
-    """One query for the next instant of every kind. Build it only once: that is the slow part."""
+def next_instants_query(kinds: Sequence[DueKind]) -> Executable:
+    """One query for the next instant of every kind. Build it only once: building it is slow."""
     firsts = [kind.instants.limit(1).subquery() for kind in kinds]
     return union_all(
         *(select(literal_column(str(number)), *first.c) for number, first in enumerate(firsts))
@@ -53,28 +53,27 @@ def next_instants(kinds: Sequence[DueKind]) -> Executable:
 
 
 def next_of_each(connection: Connection, query: Executable) -> dict[int, datetime]:
-    """The next instant of each kind, by its number in `next_instants`."""
+    """The next instant of each kind, keyed by the kind's position in the `kinds` passed to
+    `next_instants_query`."""
     rows: Any = connection.execute(query).all()
     return dict(rows)
 
 
 def claim_one(connection: Connection, kind: DueKind, now: datetime, until: datetime) -> Claimed:
-    """Claim a single row; if that fails, set it aside with the reason."""
+    """Claim a single row; if that fails, set the row aside with the reason.
+
+    A `NaviError` or a transient database error is raised again instead.
+    """
     try:
         with connection.begin_nested():
             return kind.claim(connection, now, until, limit=1)
-    except NaviError:
-        raise
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise
-        reason: Exception = error
     except Exception as error:
-        reason = error
+        if not set_aside.is_damage(connection, error):
+            raise
+        why = set_aside.reason_of(error)
     reference = kind.first_due(connection, until)
     if reference is None:
         return Claimed(0)
-    why = set_aside.reason_of(reason)
     set_aside.record(connection, kind.name, reference, why, now)
     kind.give_up(connection, reference.row_id, why)
     set_aside.show(connection, kind.name, reference, why, now)

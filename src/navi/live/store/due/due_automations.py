@@ -61,12 +61,12 @@ class DueAutomations:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         values = {"now": now, "until": until, "limit": limit}
         rows = connection.execute(_CLAIMABLE, values).all()
-        inputs, owners = [], {}
+        inputs, user_ids = [], {}
         for row in rows:
             automation = automation_of(row)
             assert automation.next_run_at is not None
             lane = lock(connection, automation.session_id)
-            owners[lane.session.id] = lane.session.user_id
+            user_ids[lane.session.id] = lane.session.user_id
             queued_at = lane.clamp(now)
             new = automation_runs.begin(
                 connection,
@@ -78,7 +78,7 @@ class DueAutomations:
             )
             if new is not None:
                 inputs += input_queue.admit_all(connection, [(lane, new)], queued_at)
-        return Claimed(len(rows), inputs, owners)
+        return Claimed(len(rows), inputs, user_ids)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         values = {"now": until - self.lead, "until": until, "limit": 1}

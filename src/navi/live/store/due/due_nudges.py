@@ -59,13 +59,13 @@ class DueNudges:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
         inputs: list[Input] = []
-        owners = {}
+        user_ids = {}
         for row in rows:
             registration = reminders.registration_of(row)
             lane = lock(connection, registration.target_session_id)
-            owners[lane.session.id] = lane.session.user_id
+            user_ids[lane.session.id] = lane.session.user_id
             inputs += _claim(connection, lane, registration, now)
-        return Claimed(len(rows), inputs, owners)
+        return Claimed(len(rows), inputs, user_ids)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until, "limit": 1}).one_or_none()
@@ -83,14 +83,18 @@ def _claim(
     if lane.session.state is SessionState.STOPPED:
         reminders.cancel(connection, session_id, now)
         return []
-    until = compactions.held_until(connection, session_id)
-    if until is not None and now < until:
-        reminders.postpone(connection, registration, until)
+    if lane.session.waiting_for is not None:
+        # The agent can't report while it waits for a person.
+        reminders.change(connection, registration.reset(now), now)
         return []
-    if until is not None:
+    held_until = compactions.held_until(connection, session_id)
+    if held_until is not None and now < held_until:
+        reminders.postpone(connection, registration, held_until)
+        return []
+    if held_until is not None:
         # The compaction's end was never reported.
-        compactions.forget(connection, session_id, until)
-        reminders.change(connection, registration.reset(until), now)
+        compactions.forget(connection, session_id, held_until)
+        reminders.change(connection, registration.reset(held_until), now)
         return []
     return _nudge(connection, lane, registration, now)
 
@@ -102,7 +106,7 @@ def _nudge(
     inputs: list[Input] = []
     if nudge is not Nudge.NONE and not reminders.has_queued_nudge(connection, registration, nudge):
         if nudge is Nudge.HARD:
-            # The hard nudge includes what the undelivered soft one says.
+            # The hard nudge makes an undelivered soft one superfluous.
             reminders.remove_nudges(connection, registration, now)
         new = nudge_input(registration, nudge, interrupts=lane.turn_id is not None)
         inputs = input_queue.admit_all(connection, [(lane, new)], now)

@@ -77,8 +77,8 @@ class DueRecalls:
         for lane in locked_lanes:
             if lane.turn_id is not None:
                 recalls.announce(connection, lane.session.id, None, now)
-        owners = {lane.session.id: lane.session.user_id for lane in locked_lanes}
-        return Claimed(len(rows), inputs, owners)
+        user_ids = {lane.session.id: lane.session.user_id for lane in locked_lanes}
+        return Claimed(len(rows), inputs, user_ids)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until}).one_or_none()

@@ -1,4 +1,4 @@
-"""One-time reminders that are due."""
+"""One-off reminders that are due."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from navi.live.store.due.contract import Claimed
 from navi.live.store.engine.tables import Instant, lanes, scheduled_reminders, sessions
 from navi.live.store.lanes import lock
 from navi.live.store.scheduling import compactions, one_time_reminders
+
+PAUSE = timedelta(minutes=5)
+"""How long to postpone the reminder of a session that waits for a person."""
 
 
 def _claimable(*columns: Any) -> Any:
@@ -52,20 +55,23 @@ class DueReminders:
     def claim(self, connection: Connection, now: datetime, until: datetime, limit: int) -> Claimed:
         rows = connection.execute(_CLAIMABLE, {"until": until, "limit": limit}).all()
         inputs: list[Input] = []
-        owners = {}
+        user_ids = {}
         for row in rows:
             reminder = one_time_reminders.reminder_of(row)
             lane = lock(connection, reminder.session_id)
-            owners[lane.session.id] = lane.session.user_id
+            user_ids[lane.session.id] = lane.session.user_id
             held_until = compactions.held_until(connection, reminder.session_id)
             if lane.session.state is SessionState.STOPPED:
-                one_time_reminders.change(connection, reminder, ReminderStatus.CANCELLED, now)
+                one_time_reminders.set_status(connection, reminder, ReminderStatus.CANCELLED, now)
+            elif lane.session.waiting_for is not None:
+                # It would interrupt the turn that asks. An answer restores its original time.
+                one_time_reminders.move(connection, reminder, now + PAUSE)
             elif held_until is not None and held_until > now:
                 one_time_reminders.move(connection, reminder, held_until)
             else:
                 inputs += input_queue.admit_all(connection, [(lane, reminder_input(reminder))], now)
-                one_time_reminders.change(connection, reminder, ReminderStatus.FIRED, now)
-        return Claimed(len(rows), inputs, owners)
+                one_time_reminders.set_status(connection, reminder, ReminderStatus.FIRED, now)
+        return Claimed(len(rows), inputs, user_ids)
 
     def first_due(self, connection: Connection, until: datetime) -> set_aside.Reference | None:
         row = connection.execute(_FIRST, {"until": until, "limit": 1}).one_or_none()

@@ -7,5 +7,5 @@ mappers.py       turns rows that several files read into values
 schema.py        brings a database to the current version
 migrations/      one file per version
 dialects/        what differs between SQLite and PostgreSQL
-signals.py       what a commit announces to the processes that share the store
+signals.py       signals from a commit to the processes that share the store
 """

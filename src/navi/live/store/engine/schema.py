@@ -8,8 +8,8 @@ from sqlalchemy.exc import DBAPIError
 from navi.base.errors import StoreUnusable
 from navi.live.store.engine.dialects.registry import dialect_for
 
-HEAD = "0011"
-"""The newest migration, named here so that an up-to-date database opens without Alembic."""
+HEAD = "0021"
+"""The newest migration, named here so that Alembic is imported only to migrate."""
 
 
 def prepare(url: str) -> None:
@@ -49,7 +49,8 @@ def _upgrade(connection: Connection) -> None:
     revisions = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in revisions:
         raise StoreUnusable(
-            f"this database was written by a newer Navi (version {current}; this one has {HEAD})",
+            f"this database was written by a newer Navi: its schema is {current}, and this Navi "
+            f"supports {HEAD} at most",
             hint="upgrade Navi, or use another store: set NAVI_HOME or NAVI_DATABASE_URL",
         )
     try:

@@ -10,13 +10,14 @@ from sqlalchemy import Connection
 from navi.live.store.engine.dialects.dialect import OnSignal, Signal
 from navi.live.store.engine.dialects.registry import dialect_for, dialect_of
 
-EVENTS = "navi_events"
-STOPS = "navi_stops"
-WORK = "navi_work"
-CLOCK = "navi_clock"
-ENDS = "navi_ends"
-"""Sessions have ended; processes close the agents they have open for them."""
-CHANNELS = (EVENTS, STOPS, WORK, CLOCK, ENDS)
+EVENTS = "navi_events"  # events were stored
+STOPS = "navi_stops"  # a running turn was asked to end
+WORK = "navi_work"  # an input waits, but its server has no free slot
+CLOCK = "navi_clock"  # something was scheduled, and may be the next thing due
+ANSWERS = "navi_answers"  # a question was closed, so its turn may continue
+ENDS = "navi_ends"  # sessions have ended, so processes close the agents they have open for them
+NOTIFICATIONS = "navi_notifications"  # a notification is due
+CHANNELS = (EVENTS, STOPS, WORK, CLOCK, ANSWERS, ENDS, NOTIFICATIONS)
 
 _SENT = "navi_signals"
 
@@ -39,15 +40,15 @@ def flush(connection: Connection, sender: str) -> list[Signal]:
     return sent
 
 
-def ring(url: str) -> None:
-    """Tell the server that another process has written to its store."""
-    dialect_for(url).ring(url)
+def wake_server(url: str) -> None:
+    """Make the server check its store, because this process has written to it."""
+    dialect_for(url).wake_server(url)
 
 
 async def listen(url: str, own_id: str, on_signal: OnSignal) -> None:
     """Call `on_signal(channel, payload)` for every signal from other processes, until cancelled.
 
-    After a lost connection or a `ring`, signals may have been missed, so it is called once per
-    channel with an empty payload.
+    After a lost connection or a `wake_server`, signals may have been missed, so `on_signal` is
+    called once per channel with an empty payload.
     """
     await dialect_for(url).listen(url, CHANNELS, own_id, on_signal)

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Dialect,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.types import TypeEngine
@@ -108,8 +110,27 @@ sessions = Table(
     # The line from which an unnamed session gets its title, and the origin of that line.
     Column("opening", Text),
     Column("opening_origin", Text),
-    # The program that runs in its pane.
+    # The program that runs in the session's pane; NULL for the default agent.
     Column("program", Text),
+    # How its last turn ended; NULL before that.
+    Column("last_outcome", Text),
+    # When inputs that wait for a usage limit may continue; NULL if none waits for one.
+    Column("limit_until", Instant),
+    # Whether it has output that no person has seen, and people's marks on it.
+    Column("unread", Boolean, nullable=False, server_default=false()),
+    Column("pinned", Boolean, nullable=False, server_default=false()),
+    Column("archived", Boolean, nullable=False, server_default=false()),
+    Column("notify_person", Boolean, nullable=False, server_default=false()),
+    # The id of its oldest open question; NULL if there is none.
+    Column("waiting_for", Text),
+    # What happens when its agent needs permission; NULL for the setting.
+    Column("on_permission", Text),
+    # How long its questions wait, 0 forever; NULL for the setting.
+    Column("question_deadline_minutes", Integer),
+    # The used-up budget that its inputs wait for, why, and when they may continue.
+    Column("paused_by", Text),
+    Column("pause_reason", Text),
+    Column("paused_until", Instant),
     Index("sessions_by_user", "user_id", "updated_at"),
     Index("sessions_by_parent", "parent_id"),
 )
@@ -139,7 +160,7 @@ Index(
 )
 
 # No foreign key to `sessions`: inserting requires the session's lane, and checking again would cost
-# as much as the insert. Of the indexes, only `message_queue_waiting` leaves out delivered inputs.
+# as much as the insert. Delivered inputs are indexed only by id and by turn.
 message_queue = Table(
     "message_queue",
     metadata,
@@ -157,8 +178,12 @@ message_queue = Table(
     Column("metadata", Json, nullable=False),
     Column("prompt", Text),
     Column("queued_at", Instant, nullable=False),
-    # The instant before which it is not delivered; NULL means at once.
+    # The instant before which the input is not delivered; NULL means at once.
     Column("not_before", Instant),
+    # The account whose usage limit the input waits for.
+    Column("limit_account", Text),
+    # The used-up budget that the input waits for.
+    Column("budget", Text),
     Column("delivered_at", Instant),
     Column("turn_id", Text),
 )
@@ -177,6 +202,54 @@ Index(
     postgresql_where=message_queue.c.turn_id.is_not(None),
 )
 
+# What is known about the usage limits of each account. Locked after the lanes.
+account_limits = Table(
+    "account_limits",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("agent", Text, nullable=False),
+    # NULL for an account that all users share.
+    Column("user_id", Text),
+    # Its allowances, by kind: how much is used, and when they reset.
+    Column("windows", Json, nullable=False),
+    Column("kind", Text),
+    # When the limit in force was met; NULL if none is in force.
+    Column("limited_at", Instant),
+    # When it resets, if the vendor has said so.
+    Column("resets_at", Instant),
+    # When the first input is tried again, and when the next waiting session may continue.
+    Column("retry_at", Instant),
+    Column("next_slot_at", Instant),
+    Column("probes", Integer, nullable=False),
+)
+
+# The budgets of sessions, automations and users, and how much of them is used. `key` combines the
+# scope and the owner. Locked after the lanes and accounts.
+budgets = Table(
+    "budgets",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("scope", Text, nullable=False),
+    Column("owner_id", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("tokens", BigInteger),
+    Column("dollars", Double),
+    Column("daily", Boolean, nullable=False),
+    Column("extra_tokens", BigInteger, nullable=False),
+    Column("extra_dollars", Double, nullable=False),
+    Column("used_tokens", BigInteger, nullable=False),
+    Column("used_dollars", Double, nullable=False),
+    Column("unpriced_turns", Integer, nullable=False),
+    Column("unpriced_model", Text),
+    # The day for which a daily budget counts.
+    Column("day", Text),
+    # When its inputs may continue; NULL if it is not used up.
+    Column("paused_until", Instant),
+    # The question that asks to raise it.
+    Column("question_id", Text),
+    Column("asks", Integer, nullable=False),
+)
+
 session_recalls = Table(
     "session_recalls",
     metadata,
@@ -190,7 +263,7 @@ session_recalls = Table(
     Column("additional_context_message", Text, nullable=False),
     Column("scheduled_by", Text, nullable=False),
     Column("status", Text, nullable=False),
-    # The input it became. A row that names one is not claimed again.
+    # The input that the recall became. While this is set, the row is not claimed again.
     Column("input_id", Text),
     Column("outcome", Text),
     Column("error", Text),
@@ -222,7 +295,7 @@ automations = Table(
     Column("user_id", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    # NULL for system and legacy automations.
+    # NULL for automations that run in hidden sessions.
     Column("session_key", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
     Column("schedule_kind", Text, nullable=False),
     Column("at", Instant),
@@ -237,6 +310,8 @@ automations = Table(
     Column("expires_at", Instant),
     Column("max_failures", Integer, nullable=False),
     Column("time_limit_seconds", Integer),
+    Column("on_permission", Text),
+    Column("question_deadline_minutes", Integer),
     Column("channel", Text),
     Column("to", Text),
     Column("channel_meta", Json),
@@ -247,7 +322,7 @@ automations = Table(
     Column("last_status", Text),
     Column("last_error", Text),
     Column("ended", Text),
-    # The state of its run that is queued or running; NULL if there is none.
+    # The state of the run that is queued or running; NULL if there is none.
     Column("active_run_state", Text),
     Column("run_count", Integer, nullable=False),
     Column("failures_in_row", Integer, nullable=False),
@@ -284,6 +359,8 @@ automation_runs = Table(
     Column("missed_count", Integer, nullable=False),
     Column("delivery", Text),
     Column("outcome", Text),
+    # The permission policy under which it ran.
+    Column("policy", Json),
     Index("automation_runs_by_automation", "automation_id", "queued_at"),
     Index("automation_runs_by_session", "session_id"),
 )
@@ -303,7 +380,8 @@ Index(
     postgresql_where=automation_runs.c.delivery == "pending",
 )
 
-# `due_at` is derived from the other columns, and stored because the scheduler searches by it.
+# `due_at` follows from the other columns, unless a compaction postpones it. The scheduler searches
+# by it.
 remind_registrations = Table(
     "remind_registrations",
     metadata,
@@ -321,7 +399,7 @@ remind_registrations = Table(
     Column("due_at", Instant, nullable=False),
     Index("remind_registrations_by_target", "target_session_id"),
 )
-# SQLite has no booleans: SQLAlchemy queries it with `= 1`, so the index must do the same.
+# SQLite has no booleans: SQLAlchemy's queries compare with `= 1`, so the index must do the same.
 Index(
     "remind_registrations_one_active",
     remind_registrations.c.target_session_id,
@@ -362,6 +440,113 @@ compactions = Table(
     metadata,
     Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     Column("began_at", Instant, nullable=False),
+)
+
+# `default_answer` is what the agent gets if nobody has answered by `deadline_at`.
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    session_reference(),
+    Column("turn_id", Text),
+    Column("call_id", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("tool_name", Text),
+    Column("tool_input", Json),
+    Column("risk", Text),
+    Column("risk_reason", Text),
+    Column("options", Json, nullable=False),
+    Column("allow_free_text", Boolean, nullable=False),
+    Column("allow_several", Boolean, nullable=False),
+    Column("takes_updated_input", Boolean, nullable=False),
+    Column("suggestions", Json, nullable=False),
+    Column("outlives_turn", Boolean, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("default_answer", Json, nullable=False),
+    Column("answer", Json),
+    Column("answered_by", Text),
+    Column("answered_via", Text),
+    Column("deadline_at", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("answered_at", Instant),
+    Index("questions_by_session", "session_id", "created_at"),
+)
+_IS_OPEN = questions.c.state == "open"
+Index(
+    "questions_open",
+    questions.c.session_id,
+    sqlite_where=_IS_OPEN,
+    postgresql_where=_IS_OPEN,
+)
+Index(
+    "questions_due",
+    questions.c.deadline_at,
+    sqlite_where=_IS_OPEN,
+    postgresql_where=_IS_OPEN,
+)
+
+# Inbox items hidden from a person. `until` is NULL if only a new occurrence shows the item again.
+inbox_snoozes = Table(
+    "inbox_snoozes",
+    metadata,
+    Column("user_id", Text, primary_key=True),
+    Column("item_id", Text, primary_key=True),
+    Column("snoozed_at", Instant, nullable=False),
+    Column("until", Instant),
+)
+
+# `due_at` is when to send the notification or to try again; while a server is sending it, when that
+# server's claim ends. `attempts` is the fence of the claim.
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
+    Column("question_id", Text),
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("importance", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text),
+    # The digest in which it is sent.
+    Column("digest_id", Text),
+    Column("attempts", Integer, nullable=False),
+    # The result on each channel.
+    Column("deliveries", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("sent_at", Instant),
+    Index("notifications_by_time", "created_at"),
+    Index("notifications_by_session", "session_id"),
+)
+_IS_UNSENT = notifications.c.state == "waiting"
+Index(
+    "notifications_due",
+    notifications.c.due_at,
+    sqlite_where=_IS_UNSENT,
+    postgresql_where=_IS_UNSENT,
+)
+Index(
+    "notifications_by_digest",
+    notifications.c.digest_id,
+    sqlite_where=notifications.c.digest_id.is_not(None),
+    postgresql_where=notifications.c.digest_id.is_not(None),
+)
+
+# Links in notifications, each of which may answer one question as one user.
+answer_links = Table(
+    "answer_links",
+    metadata,
+    Column("token_sha256", Text, primary_key=True),
+    Column("question_id", Text, ForeignKey("questions.id", ondelete="CASCADE"), nullable=False),
+    Column("user_id", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("answer_links_by_question", "question_id"),
 )
 
 turns = Table(
@@ -413,7 +598,7 @@ Index(
 
 Index("messages_by_turn", messages.c.turn_id)
 
-# Agents' own ids for sessions. Clearing a session adds another one.
+# Agents' own ids for sessions. A session gets another id when it is cleared.
 agent_sessions = Table(
     "agent_sessions",
     metadata,
@@ -421,7 +606,7 @@ agent_sessions = Table(
     Column("agent_session_id", Text, primary_key=True),
     session_reference(),
     Column("context_from_idx", Integer, nullable=False),
-    # The latest hook report and its time; an older report never overrides a newer one.
+    # From the latest hook report, and its time: an older report never overrides a newer one.
     Column("is_open", Boolean, nullable=False),
     Column("news_at", Instant),
     Column("transcript_path", Text),

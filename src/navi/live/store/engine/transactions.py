@@ -30,12 +30,12 @@ from navi.live.store.events import open_outbox, store_emitted
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PATIENCE_SECONDS = 5.0
+RETRY_SECONDS = 5.0
 """How long to keep retrying an operation while the database is locked or unreachable."""
 SETTLE_SECONDS = 0.25
-"""How long the store must be idle before the database is settled."""
+"""How long the store must be idle before `Dialect.settle` runs."""
 CHANGES_TO_SETTLE = 1000
-"""Fewer changed rows are not worth settling."""
+"""How many rows must have changed for `Dialect.settle` to be worth running."""
 
 log = logging.getLogger("navi.store")
 
@@ -51,8 +51,8 @@ class _Job:
     error: BaseException | None = None
 
 
-class _NotTogether(Exception):
-    """An operation failed in a transaction that it shares with others."""
+class _BatchFailed(Exception):
+    """An operation failed in a shared transaction, so each must run in its own transaction."""
 
 
 class Store:
@@ -102,29 +102,29 @@ class Store:
     async def transact(
         self, operation: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """Run the operation in a transaction; its result arrives after the commit."""
-        return await self._submit(PATIENCE_SECONDS, operation, args, kwargs)
+        """Run the operation in a transaction. Returns its result after the commit."""
+        return await self._submit(RETRY_SECONDS, operation, args, kwargs)
 
-    async def transact_patiently(
+    async def transact_with_retries(
         self,
-        patience: float,
+        retry_seconds: float,
         operation: Callable[Concatenate[Connection, P], R],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> R:
-        """Like `transact`, for work that must survive a longer outage."""
-        return await self._submit(patience, operation, args, kwargs)
+        """Like `transact`, but keeps retrying for longer, to survive a longer outage."""
+        return await self._submit(retry_seconds, operation, args, kwargs)
 
     async def _submit(
         self,
-        patience: float,
+        retry_seconds: float,
         operation: Callable[Concatenate[Connection, P], R],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> R:
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         future.add_done_callback(_consume)
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + retry_seconds
         self._jobs.put(_Job(operation, args, kwargs, future, deadline))
         # Shielded: the transaction completes even if nobody waits for it any more.
         return await asyncio.shield(future)
@@ -134,15 +134,15 @@ class Store:
     def _work(self) -> None:
         while (job := self._next_job()) is not None:
             batch = [job]
-            is_last = False
+            should_stop = False
             while len(batch) < self.dialect.operations_per_commit and not self._jobs.empty():
                 following = self._jobs.get()
                 if following is None:
-                    is_last = True
+                    should_stop = True
                     break
                 batch.append(following)
             self._run(batch)
-            if is_last:
+            if should_stop:
                 return
 
     def _next_job(self) -> _Job | None:
@@ -154,7 +154,7 @@ class Store:
         return self._jobs.get()
 
     def _settle(self) -> None:
-        """Do work that commits have put off, while nobody waits for a commit."""
+        """Do work that commits have postponed, while the store is idle."""
         self._settled_changes = self._changes
         try:
             self.dialect.settle(self._engine)
@@ -169,18 +169,18 @@ class Store:
             try:
                 self._hand_over(batch, *self._run_once(batch))
                 return
-            except _NotTogether:
-                # The batch was rolled back. Run each job alone, so that only one fails.
+            except _BatchFailed:
+                # The batch was rolled back. Run each job alone, so that only the bad one fails.
                 for job in batch:
                     self._run([job])
                 return
             except DBAPIError as error:
                 attempt += 1
-                expired = [job for job in batch if time.monotonic() >= job.deadline]
+                failed = [job for job in batch if time.monotonic() >= job.deadline]
                 if not self.dialect.is_transient(error):
-                    expired = batch
-                self._fail(expired, _translate(self.dialect, error))
-                batch = [job for job in batch if job not in expired]
+                    failed = batch
+                self._fail(failed, _translate(self.dialect, error))
+                batch = [job for job in batch if job not in failed]
                 if not batch:
                     return
                 if attempt == 1:
@@ -202,13 +202,13 @@ class Store:
                         raise
                     if isinstance(error, DBAPIError) and self.dialect.is_transient(error):
                         raise
-                    raise _NotTogether from error
+                    raise _BatchFailed from error
             events = store_emitted(connection)
-            sent = signals.flush(connection, self.id)
+            sent_signals = signals.flush(connection, self.id)
             self._changes = self.dialect.change_count(connection)
             self._settled_changes = min(self._settled_changes, self._changes)
         # Only now, after the commit, may anyone see results, events and signals.
-        return events, sent
+        return events, sent_signals
 
     def _fail(self, batch: Sequence[_Job], error: BaseException) -> None:
         for job in batch:
@@ -219,25 +219,25 @@ class Store:
         self,
         batch: Sequence[_Job],
         events: Sequence[Event] = (),
-        sent: Sequence[Signal] = (),
+        sent_signals: Sequence[Signal] = (),
     ) -> None:
         if batch:
             assert self._loop is not None
             try:
-                self._loop.call_soon_threadsafe(self._deliver, batch, events, sent)
+                self._loop.call_soon_threadsafe(self._deliver, batch, events, sent_signals)
             except RuntimeError:
                 log.debug(
                     "the event loop has closed; dropping the results of finished transactions"
                 )
 
     def _deliver(
-        self, batch: Sequence[_Job], events: Sequence[Event], sent: Sequence[Signal]
+        self, batch: Sequence[_Job], events: Sequence[Event], sent_signals: Sequence[Signal]
     ) -> None:
-        """In the event loop: publish events and signals, then pass on the results."""
+        """Publish events and signals, then pass on the results. Runs in the event loop."""
         if events and self.on_events is not None:
             self.on_events(events)
         if self.on_signal is not None:
-            for channel, payload in sent:
+            for channel, payload in sent_signals:
                 self.on_signal(channel, payload)
         for job in batch:
             if job.future.done():
@@ -249,7 +249,7 @@ class Store:
 
 
 def _consume(future: asyncio.Future[Any]) -> None:
-    """Mark the error as retrieved, because the caller may have been cancelled."""
+    """Keep asyncio from logging an error that a cancelled caller does not retrieve."""
     if not future.cancelled():
         future.exception()
 
@@ -258,7 +258,7 @@ def _translate(dialect: Dialect, error: DBAPIError) -> Exception:
     if isinstance(error, IntegrityError):
         return Conflict(
             "someone else made the same change at the same moment",
-            hint="look at the result, or try again",
+            hint="check the current state, or try again",
         )
     if dialect.is_unavailable(error):
         return StoreUnavailable(

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, select, updat
 
 from navi.base.errors import SessionStopped
 from navi.live.model.access.quota import UNLIMITED, Limits
+from navi.live.model.permission_policy import OnPermission
 from navi.live.model.scheduling.automation import (
     Automation,
     AutomationNotFound,
@@ -140,6 +141,8 @@ def automation_of(row: Row[Any]) -> Automation:
         run_count=row.run_count,
         failures_in_row=row.failures_in_row,
         missed_count=row.missed_count,
+        on_permission=None if row.on_permission is None else OnPermission(row.on_permission),
+        question_deadline_minutes=row.question_deadline_minutes,
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

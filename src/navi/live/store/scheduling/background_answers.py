@@ -1,4 +1,4 @@
-"""The answers of background automations, which are posted where a person reads them."""
+"""The answers of background automations, and the sessions in which they are posted."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class PendingAnswer:
     automation: Automation | None
     answer: Message | None
     target_id: str | None
-    """The session in which it would be posted."""
+    """The session in which to post it; None if there is no such session."""
 
     @property
     def text(self) -> str:
-        """What a person would read: the answer, or the error of a failed run."""
+        """The text to post: the answer, or the error of a failed run."""
         if self.run.state is RunState.FAILED and self.automation is not None:
             why = (self.run.error or "").strip().splitlines()[-1:]
             return f"Automation {self.automation.name} failed: {''.join(why)}"
@@ -56,7 +56,7 @@ def deliver(connection: Connection, pending: PendingAnswer, now: datetime) -> bo
     if not automation_runs.settle_delivery(connection, pending.run.id, Delivery.DELIVERED):
         return False
     now = lane.clamp(now)
-    source = {
+    metadata = {
         "automation_id": pending.automation.id,
         "automation_name": pending.automation.name,
         "automation_run_id": pending.run.id,
@@ -65,7 +65,7 @@ def deliver(connection: Connection, pending: PendingAnswer, now: datetime) -> bo
         f"{pending.run.id}.delivered",
         pending.text,
         Origin.AUTOMATION,
-        source,
+        metadata,
         role=MessageRole.ASSISTANT,
     )
     transcript.post(connection, lane, notice, now)
@@ -80,7 +80,7 @@ def _pending(connection: Connection, run: Run) -> PendingAnswer:
 
 
 def _target(connection: Connection, automation: Automation) -> str | None:
-    """The session that a legacy automation names; for Navi's own jobs, the user's latest one."""
+    """The session that a legacy automation names; for any other, the user's latest session."""
     query = (
         select(sessions.c.id)
         .where(
@@ -93,7 +93,7 @@ def _target(connection: Connection, automation: Automation) -> str | None:
     )
     if automation.category is Category.LEGACY:
         channel, to = automation.target.channel or "", automation.target.to or ""
-        names = [name for name in (to, f"{channel}:{to}") if name.strip(":")]
-        query = query.where(or_(sessions.c.id.in_(names), sessions.c.name.in_(names)))
+        ids_or_names = [text for text in (to, f"{channel}:{to}") if text.strip(":")]
+        query = query.where(or_(sessions.c.id.in_(ids_or_names), sessions.c.name.in_(ids_or_names)))
     session_id: str | None = connection.execute(query).scalar()
     return session_id

@@ -17,9 +17,9 @@ from navi.live.store.scheduling import automations
 def add_or_update(
     connection: Connection, session: Session, automation: Automation, now: datetime
 ) -> bool:
-    """Add the automation and its session. If it exists, only update its schedule and `enabled`.
+    """Add the automation and its session. True if the automation is new.
 
-    True if it is new.
+    If it exists, only its schedule, `enabled` and `next_run_at` are updated.
     """
     sessions.create(connection, session)
     lock(connection, session.id)

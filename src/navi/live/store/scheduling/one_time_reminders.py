@@ -1,4 +1,4 @@
-"""Schedules, cancels and fires one-time reminders."""
+"""Schedules, moves and cancels one-off reminders. `due_reminders.py` fires them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIND = select(scheduled_reminders).where(scheduled_reminders.c.id == bindparam(
 
 
 def schedule(connection: Connection, new: Reminder, limit: int | None = None) -> Reminder:
-    """Schedule a reminder. Raises LimitReached if `limit` are pending in the user's sessions."""
+    """Schedule a reminder. Raises LimitReached if the user's sessions have `limit` pending ones."""
     lane = lock(connection, new.session_id)
     if (existing := find(connection, new.id)) is not None:
         return existing
@@ -62,16 +62,16 @@ def cancel(connection: Connection, reminder_id: str, now: datetime) -> Reminder:
     current = find(connection, reminder_id)
     if current is None or current.status is not ReminderStatus.PENDING:
         raise ReminderNotFound(reminder_id)
-    return change(connection, current, ReminderStatus.CANCELLED, now)
+    return set_status(connection, current, ReminderStatus.CANCELLED, now)
 
 
 def session_ended(connection: Connection, session_id: str, now: datetime) -> None:
     for each in pending(connection, session_id):
-        change(connection, each, ReminderStatus.CANCELLED, now)
+        set_status(connection, each, ReminderStatus.CANCELLED, now)
 
 
 def pull_forward(connection: Connection, session_id: str, now: datetime) -> None:
-    """Restore the original times of reminders that a compaction, now over, has postponed."""
+    """Restore the original times of reminders that were postponed."""
     for each in pending(connection, session_id):
         move(connection, each, each.fires_at)
         _announce(connection, each, now)
@@ -87,7 +87,7 @@ def move(connection: Connection, reminder: Reminder, due_at: datetime) -> None:
     )
 
 
-def change(
+def set_status(
     connection: Connection, reminder: Reminder, status: ReminderStatus, now: datetime
 ) -> Reminder:
     changed = replace(reminder, status=status, updated_at=now)

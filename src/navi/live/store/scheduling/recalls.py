@@ -18,9 +18,9 @@ from navi.live.model.scheduling.recall import (
     RecallAlreadyPending,
     RecallStatus,
     Scheduler,
-    fires_again_at,
+    fires_after_skip,
     next_occurrence,
-    skipped,
+    wake_up_id,
 )
 from navi.live.model.scheduling.scheduled_prompt import recall_prompt
 from navi.live.model.session import SessionState
@@ -47,10 +47,11 @@ _PENDING = select(session_recalls).where(
 def schedule(
     connection: Connection, recall: Recall, keep_finished: int = 100, limit: int | None = None
 ) -> Recall:
-    """Schedule the recall. Its session may have no other pending recall, its user at most `limit`.
+    """Schedule the recall. Raises LimitReached if its user has `limit` pending recalls.
 
-    The turn of a recurring recall may schedule another recall, which replaces it. Only the
-    session's newest `keep_finished` finished recalls are kept.
+    Raises RecallAlreadyPending if its session has one. But during the turn of a recurring recall,
+    the agent may schedule another recall, which replaces that one. Only the session's newest
+    `keep_finished` finished recalls are kept.
     """
     lane = lock(connection, recall.session_id)
     if (existing := _find(connection, recall.id)) is not None:
@@ -105,83 +106,95 @@ def skip(connection: Connection, session_id: str, now: datetime) -> Recall:
     recall = pending(connection, session_id)
     if recall is None:
         raise NoPendingRecall(session_id)
-    at = skipped(recall, now)
+    at = fires_after_skip(recall, now)
     is_withdrawn = _withdraw(connection, lane, recall, now)
     input_id = None if is_withdrawn else recall.input_id
     return _change(connection, recall, now, trigger_at=at, due_at=at, input_id=input_id)
 
 
-def turn_began(connection: Connection, begun: Input, now: datetime, zone: tzinfo) -> Input:
+def turn_began(connection: Connection, input: Input, now: datetime, zone: tzinfo) -> Input:
     """Render the recall's prompt and, if it recurs, plan its next wake-up."""
-    recall = _of_input(connection, begun)
+    recall = _of_input(connection, input)
     if recall is None:
-        return begun
-    missed = int(begun.metadata.get("missed_count", 0))
+        return input
+    missed = int(input.metadata.get("missed_count", 0))
     if recall.interval_seconds is None:
         _change(connection, recall, now, status=RecallStatus.RUNNING, trigger_at=recall.due_at)
-    elif _is_planned(begun, recall):
+    elif _is_planned(input, recall):
         following = next_occurrence(recall.due_at, recall.interval_seconds, now)
         missed, at = following.missed, following.at
         total = recall.missed_count + missed
         _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=total)
-    if begun.prompt is not None:
+    if input.prompt is not None or input.is_continuation:
         # An older version of Navi rendered the prompt when it admitted the input.
-        return begun
-    prompt = recall_prompt(begun, missed, now, zone).prompt
-    metadata = {**begun.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
-    prompted = replace(begun, prompt=prompt.text, metadata=metadata)
-    input_queue.record_prompt(connection, prompted)
-    return prompted
+        return input
+    prompt = recall_prompt(input, missed, now, zone).prompt
+    metadata = {**input.metadata, "missed_count": missed, "prompt_ref": prompt.reference}
+    input_with_prompt = replace(input, prompt=prompt.text, metadata=metadata)
+    input_queue.record_prompt(connection, input_with_prompt)
+    return input_with_prompt
 
 
-def turn_undone(connection: Connection, waiting: Input, now: datetime) -> None:
+def turn_undone(connection: Connection, input: Input, now: datetime) -> None:
     """Make the recall pending again for the same wake-up: its turn did nothing."""
-    recall = _of_input(connection, waiting)
+    recall = _of_input(connection, input)
     if recall is None:
         return
     if recall.status is RecallStatus.RUNNING:
         if pending(connection, recall.session_id) is None:
             _change(connection, recall, now, status=RecallStatus.PENDING)
         return
-    missed, at = int(waiting.metadata.get("missed_count", 0)), waiting.not_before
-    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None or at is None:
+    missed = int(input.metadata.get("missed_count", 0))
+    if recall.status is not RecallStatus.PENDING or recall.interval_seconds is None:
         return
-    following = at + (missed + 1) * timedelta(seconds=recall.interval_seconds)
-    if recall.due_at == following:  # Otherwise a person has skipped a wake-up.
+    at = recall.due_at - (missed + 1) * timedelta(seconds=recall.interval_seconds)
+    if input.id == wake_up_id(recall.id, at):  # Otherwise somebody has skipped a wake-up.
         total = recall.missed_count - missed
         _change(connection, recall, now, trigger_at=at, due_at=at, missed_count=total)
 
 
 def turn_ended(
-    connection: Connection, ended: Input, ending: Ending, message_id: str | None, now: datetime
+    connection: Connection, input: Input, ending: Ending, message_id: str | None, now: datetime
 ) -> None:
-    """Record how the recall's turn ended. A recurring recall now waits for its next wake-up."""
-    recall = _of_input(connection, ended)
+    """Record how the turn ended. A recall that recurs waits again."""
+    recall = _of_input(connection, input)
     if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
         return
     end: dict[str, Any] = {"outcome": ending.outcome.value, "error": ending.error}
-    again_at = fires_again_at(recall, ending, now)
-    if again_at is not None and pending(connection, recall.session_id) is None:
-        again = {"status": RecallStatus.PENDING, "trigger_at": again_at, "input_id": None}
-        _change(connection, recall, now, **again, **end)
-    elif recall.interval_seconds is None:
-        has_failed = ending.outcome is Outcome.ERROR
+    if recall.interval_seconds is None:
+        has_failed = ending.outcome in (Outcome.ERROR, Outcome.LIMIT)
         status = RecallStatus.CANCELLED if has_failed else RecallStatus.FIRED
         _change(connection, recall, now, status=status, **end)
     else:
         _change(connection, recall, now, **_next_wake_up(recall, now), **end)
 
 
-def input_removed(connection: Connection, removed: Input, why: str, now: datetime) -> None:
-    """End the recall whose input was removed from the queue; if it recurs, skip this wake-up."""
-    recall = _of_input(connection, removed)
+def turn_limited(connection: Connection, next_input: Input, ending: Ending, now: datetime) -> None:
+    """Record that the turn met a usage limit, and continues with `next_input`."""
+    recall = _of_input(connection, next_input)
+    if recall is None or recall.status not in (RecallStatus.PENDING, RecallStatus.RUNNING):
+        return
+    end = {"outcome": ending.outcome.value, "error": ending.error}
+    if recall.status is RecallStatus.RUNNING and pending(connection, recall.session_id) is not None:
+        # Its turn has scheduled the next recall.
+        _change(connection, recall, now, status=RecallStatus.FIRED, **end)
+        return
+    again = {"status": RecallStatus.PENDING, "input_id": next_input.id}
+    _change(connection, recall, now, trigger_at=next_input.not_before, **again, **end)
+
+
+def input_removed(connection: Connection, input: Input, why: str, now: datetime) -> None:
+    """Cancel a recall whose input was removed; a recurring one only skips this wake-up.
+
+    If the session ended, recurring recalls are cancelled too.
+    """
+    recall = _of_input(connection, input)
     if recall is None or recall.status is not RecallStatus.PENDING:
         return
     if recall.interval_seconds is not None and why != SESSION_ENDED:
-        is_ahead = _is_planned(removed, recall) and now < recall.due_at
-        _change(
-            connection, recall, now, **_next_wake_up(recall, recall.due_at if is_ahead else now)
-        )
+        was_claimed_early = _is_planned(input, recall) and now < recall.due_at
+        passed_at = recall.due_at if was_claimed_early else now
+        _change(connection, recall, now, **_next_wake_up(recall, passed_at))
         return
     cancelled = {"status": RecallStatus.CANCELLED, "outcome": CANCELLED_OUTCOME, "error": why}
     _change(connection, recall, now, **cancelled)
@@ -195,7 +208,10 @@ def session_ended(connection: Connection, session_id: str, now: datetime) -> Non
 
 
 def announce(connection: Connection, session_id: str, recall: Recall | None, now: datetime) -> None:
-    """Announce the session's pending recall and wake the schedulers: it may be the next one due."""
+    """Announce the session's pending recall and wake the schedulers: it may be the next one due.
+
+    If `recall` is None, reads the pending one first.
+    """
     if recall is None:
         recall = pending(connection, session_id)
     payload = None if recall is None else recall_json(recall)
@@ -220,13 +236,13 @@ def _withdraw(connection: Connection, lane: Lane, recall: Recall, now: datetime)
     return True
 
 
-def _is_planned(of: Input, recall: Recall) -> bool:
+def _is_planned(input: Input, recall: Recall) -> bool:
     """Whether the input belongs to the recall's planned wake-up, not to an earlier one."""
-    return of.not_before == recall.due_at
+    return input.id == wake_up_id(recall.id, recall.due_at)
 
 
 def _next_wake_up(recall: Recall, now: datetime) -> dict[str, Any]:
-    """The changes for the next wake-up. Those that passed during the turn count as missed."""
+    """The changes that plan the next wake-up. Wake-ups that passed by `now` count as missed."""
     assert recall.interval_seconds is not None
     at, missed = recall.due_at, 0
     if at <= now:
@@ -248,8 +264,8 @@ def _change(connection: Connection, recall: Recall, now: datetime, **changes: An
     return changed
 
 
-def _of_input(connection: Connection, of: Input) -> Recall | None:
-    return _find(connection, of.metadata.get("recall_id", ""))
+def _of_input(connection: Connection, input: Input) -> Recall | None:
+    return _find(connection, input.metadata.get("recall_id", ""))
 
 
 def _find(connection: Connection, recall_id: str) -> Recall | None:

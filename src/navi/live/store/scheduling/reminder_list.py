@@ -1,4 +1,4 @@
-"""Periodic and one-time reminders in one list."""
+"""Periodic and one-off reminders in one list."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Reminds sessions to report until they are done: registers, resets, nudges, cancels.
+"""Periodic reminders: registers, resets and cancels them, and removes their queued nudges.
 
-Callers of functions that don't lock the session's lane hold it already.
+A function that does not lock the session's lane expects its caller to hold it. `due_nudges.py`
+sends the nudges.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def register(connection: Connection, new: Registration) -> Registration:
 
 
 def register_delivered(connection: Connection, delivered: Sequence[Input], now: datetime) -> None:
-    """Start the reminders that a delivered message asks for; of several, the last one wins."""
+    """Start the reminder that a delivered message asks for. If several do, the last one counts."""
     requests = [each for each in delivered if each.remind_soft_threshold is not None]
     if not requests:
         return
@@ -66,18 +67,18 @@ def register_delivered(connection: Connection, delivered: Sequence[Input], now: 
 
 
 def turn_undone(
-    connection: Connection, session_id: str, waiting_again: Sequence[Input], now: datetime
+    connection: Connection, session_id: str, requeued: Sequence[Input], now: datetime
 ) -> None:
-    """Adjust reminders after a turn that never reached the agent.
+    """Adjust reminders after a turn that was undone.
 
-    The reminder of a requeued task starts when the task is delivered. Any other registration of the
-    session gets a full period.
+    The reminder of a requeued task starts again when the task is delivered. Any other registration
+    of the session gets a full period.
     """
-    compaction_ended(connection, session_id, now)
+    end_compaction(connection, session_id, now)
     registration = active(connection, session_id)
     if registration is None:
         return
-    if registration.id in {_id_for(each) for each in waiting_again}:
+    if registration.id in {_id_for(each) for each in requeued}:
         cancel(connection, session_id, now)
     else:
         reset(connection, session_id, now)
@@ -89,7 +90,7 @@ def active(connection: Connection, session_id: str) -> Registration | None:
 
 
 def reset(connection: Connection, session_id: str, at: datetime) -> None:
-    """Start a new period after a report, and remove the nudges of the old one."""
+    """Start a new period, for example after a report, and remove the old period's nudges."""
     registration = active(connection, session_id)
     if registration is None or at < registration.last_reset_at:
         return
@@ -109,9 +110,9 @@ def stop(connection: Connection, session_id: str, now: datetime) -> Registration
 def cancel(
     connection: Connection, session_id: str, now: datetime, *, as_of: datetime | None = None
 ) -> Registration | None:
-    """Stop reminding the session, and remove queued nudges.
+    """Stop reminding the session and remove its nudges. Returns the ended registration, if any.
 
-    A registration made after `as_of` stays.
+    With `as_of`, a registration made later stays.
     """
     registration = active(connection, session_id)
     if registration is None or (as_of is not None and as_of < registration.registered_at):
@@ -122,25 +123,25 @@ def cancel(
 
 
 def turn_ended(
-    connection: Connection, session_id: str, ending: Ending, reason: str | None, now: datetime
+    connection: Connection, session_id: str, ending: Ending, stop_reason: str | None, now: datetime
 ) -> None:
     """Stop reminding an agent whose turn has ended.
 
-    Reminders continue if an urgent input ended the turn, because the work goes on; if the session
-    was cleared, because they belong to the next task; and if the server died, because the agent had
-    not finished.
+    Reminders continue if an urgent input ended the turn, because the work continues, and if the
+    server died, because the agent had not finished. They also continue if the session was cleared:
+    `clear` has stopped the old ones, so any that exist now were started for the next task.
     """
-    compaction_ended(connection, session_id, now)
+    end_compaction(connection, session_id, now)
     was_stopped = ending.outcome is Outcome.STOPPED
-    if was_stopped and reason in (StopReason.URGENT, StopReason.CLEARED):
+    if was_stopped and stop_reason in (StopReason.URGENT, StopReason.CLEARED):
         return
     if ending.error == SERVER_STOPPED:
         return
     cancel(connection, session_id, now)
 
 
-def compaction_ended(connection: Connection, session_id: str, at: datetime) -> None:
-    """Give an agent that could not report during a compaction a full period again."""
+def end_compaction(connection: Connection, session_id: str, at: datetime) -> None:
+    """Forget the agent's compaction and restart its reminders. Does nothing if it had none."""
     if compactions.held_until(connection, session_id) is None:
         return
     lock(connection, session_id)
@@ -160,7 +161,9 @@ def has_queued_nudge(connection: Connection, registration: Registration, nudge: 
 def waiting_nudges(connection: Connection, registration: Registration) -> list[Input]:
     return [
         each
-        for each in input_queue.waiting(connection, registration.target_session_id, Origin.REMINDER)
+        for each in input_queue.list_inputs(
+            connection, registration.target_session_id, Origin.REMINDER
+        )
         if each.metadata.get("registration_id") == registration.id
     ]
 
@@ -175,12 +178,12 @@ def remove_nudges(connection: Connection, registration: Registration, now: datet
 
 
 def _id_for(task: Input) -> str:
-    """Derived from the task's id, so that a task has one registration, however often it starts."""
+    """The id of a task's registration: the same however often the task is delivered."""
     return f"{task.id}.remind"
 
 
 def _activate(connection: Connection, new: Registration) -> None:
-    """Replace the active registration, and an earlier one for the same requeued task."""
+    """Replace the active registration, and an inactive one from an earlier delivery of the task."""
     _deactivate(connection, new.target_session_id, new.registered_at)
     connection.execute(delete(remind_registrations).where(remind_registrations.c.id == new.id))
     connection.execute(insert(remind_registrations).values(**_values(new)))

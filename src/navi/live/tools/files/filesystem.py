@@ -20,25 +20,25 @@ from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.argument_types import Arguments, NonBlank, require
 from navi.live.tools.files.decoded_text import (
     SAMPLE_BYTES,
+    decode,
     describe_binary,
     is_binary,
     one_line,
-    readable,
 )
 from navi.live.tools.files.folder import (
     Entry,
+    entry_at,
+    explained_errors,
     kind,
     locate,
     open_plain,
-    opened,
     opened_folder,
-    refusals,
     replace,
 )
-from navi.live.tools.files.text_edit import edited
+from navi.live.tools.files.text_edit import replace_text
 
 # Agents call tools in parallel. Without this lock, one of two edits of a file could be lost.
-_one_change_at_a_time = threading.Lock()
+_change_lock = threading.Lock()
 
 
 class FilesystemArguments(Arguments):
@@ -50,11 +50,11 @@ class FilesystemArguments(Arguments):
     )
     offset: int = Field(1, ge=1, description="read, list: the first line or entry, counted from 1")
     limit: int | None = Field(
-        None, ge=1, description="read, list: how many lines or entries at most"
+        None, ge=1, description="read, list: the maximum number of lines or entries"
     )
     content: str | None = Field(None, description="write: the whole new content")
-    old_text: str | None = Field(None, description="edit: what to replace")
-    new_text: str | None = Field(None, description="edit: what to put in its place")
+    old_text: str | None = Field(None, description="edit: the text to replace")
+    new_text: str | None = Field(None, description="edit: the replacement")
     replace_all: bool = Field(False, description="edit: replace every occurrence")
 
 
@@ -89,7 +89,7 @@ class Filesystem:
         )
         if action in ("read", "list"):
             return ToolResult(await asyncio.to_thread(work))
-        return ToolResult(await _run_to_the_end(work))
+        return ToolResult(await _run_to_completion(work))
 
     def _action(self, arguments: FilesystemArguments) -> Callable[[Entry], str]:
         """The action as a function. Missing arguments are refused before any file is touched."""
@@ -116,29 +116,29 @@ class Filesystem:
             file.seek(0)
             skipped = _skip_lines(file, first - 1)
             if not file.peek(1):
-                raise InvalidInput(f"the file has only {skipped:,} lines", hint="lower the offset")
-            return self._take_lines(file, first, count)
+                raise InvalidInput(f"the file ends at line {skipped:,}", hint="lower the offset")
+            return self._read_lines(file, first, count)
 
-    def _take_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
+    def _read_lines(self, file: BufferedReader, first: int, count: int | None) -> str:
         size, start = os.fstat(file.fileno()).st_size, file.tell()
-        taken, line, cut = b"", first, ""
+        data, line, cut_note = b"", first, ""
         while count is None or line < first + count:
             piece = file.readline(self.read_limit_bytes + 1)
             if not piece:
                 break
-            if len(taken) + len(piece) > self.read_limit_bytes:
-                if not taken:  # not even one line fits, and no offset can reach the rest of it
-                    taken, line = piece[: self.read_limit_bytes], line + 1
-                    cut = f"line {first} is cut; "
+            if len(data) + len(piece) > self.read_limit_bytes:
+                if not data:  # not even one line fits, and no offset can reach the rest of it
+                    data, line = piece[: self.read_limit_bytes], line + 1
+                    cut_note = f"line {first} is cut; "
                 break
-            taken, line = taken + piece, line + 1
-        file.seek(start + len(taken))
+            data, line = data + piece, line + 1
+        file.seek(start + len(data))
         if not file.read(1):
-            return readable(taken)
-        left = f"{max(1, size - start - len(taken)):,} of {size:,} bytes"
+            return decode(data)
+        left = f"{max(1, size - start - len(data)):,} of {size:,} bytes"
         return (
-            readable(taken, is_whole=False)
-            + f"\n[{cut}{left} are left: read on with offset={line}]"
+            decode(data, is_whole=False)
+            + f"\n[{cut_note}{left} are left: read on with offset={line}]"
         )
 
     def _list(self, first: int, count: int | None, entry: Entry) -> str:
@@ -148,7 +148,8 @@ class Filesystem:
             page = names[first - 1 : first - 1 + limit]
             lines = [_describe_entry(folder, name) for name in page]
         if not page:
-            return f"({len(names):,} entries in all)" if names else "(the folder is empty)"
+            last = f"(the last entry is number {len(names):,})"
+            return last if names else "(the folder is empty)"
         left = len(names) - (first - 1 + len(page))
         if left:
             lines.append(
@@ -165,7 +166,7 @@ class Filesystem:
                 f"the file has more than {self.edit_limit_bytes:,} bytes",
                 hint="change it with a command in the terminal",
             )
-        changed, times = edited(data, old, new, replace_all=replace_all)
+        changed, times = replace_text(data, old, new, replace_all=replace_all)
         replace(entry, changed)
         return f"replaced {times} time(s) in {one_line(str(entry.path))}"
 
@@ -173,17 +174,17 @@ class Filesystem:
 def _run_inside(
     folder: Path, path: str, work: Callable[[Entry], str], *, makes_folders: bool
 ) -> str:
-    with refusals(path):
-        with opened(locate(folder, path), makes_folders=makes_folders) as entry:
+    with explained_errors(path):
+        with entry_at(locate(folder, path), makes_folders=makes_folders) as entry:
             return work(entry)
 
 
-async def _run_to_the_end(work: Callable[[], str]) -> str:
-    """A thread can't be stopped halfway, so a cancelled call waits for it: no file may change
-    after the call is reported as over."""
+async def _run_to_completion(work: Callable[[], str]) -> str:
+    """Run `work` in a thread. A thread can't be stopped halfway, so a cancelled call waits for it:
+    no file may change after the call has ended."""
 
     def exclusive() -> str:
-        with _one_change_at_a_time:
+        with _change_lock:
             return work()
 
     task = asyncio.ensure_future(asyncio.to_thread(exclusive))
@@ -200,7 +201,10 @@ def _write(content: bytes, entry: Entry) -> str:
 
 
 def _skip_lines(file: BufferedReader, lines: int) -> int:
-    """The number of lines skipped. Reads in pieces, because a line can be a whole huge file."""
+    """Skip up to `lines` lines and return how many there were.
+
+    Reads in pieces, because one line can fill a huge file.
+    """
     skipped, is_inside_line = 0, False
     while skipped < lines:
         piece = file.readline(1 << 16)
@@ -212,13 +216,13 @@ def _skip_lines(file: BufferedReader, lines: int) -> int:
 
 
 def _describe_entry(folder: int, file_name: str) -> str:
-    name = one_line(readable(os.fsencode(file_name)))
+    name = one_line(decode(os.fsencode(file_name)))
     try:
         status = os.stat(file_name, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(file_name, dir_fd=folder)
-            return f"{name} -> {one_line(readable(os.fsencode(target)))}"
-    except OSError as error:  # gone since, or unreadable: one entry must not hide the others
+            return f"{name} -> {one_line(decode(os.fsencode(target)))}"
+    except OSError as error:  # deleted since, or unreadable: must not hide the other entries
         return f"{name}  ({error.strerror})"
     if stat.S_ISDIR(status.st_mode):
         return f"{name}/"

@@ -1,7 +1,7 @@
 """The session's folder: checks that paths stay inside, and opens and replaces files safely.
 
-A path is resolved first, with all its links. Then each folder on the way is opened without
-following links, so swapping a folder for a link, even while a file is in use, can't lead outside.
+A path is first resolved with all its links. Then each folder on the way is opened without following
+links, so that replacing a folder with a link in the meantime can't lead outside.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from navi.base.errors import InvalidInput, NaviError, NotAllowed, NotFound
 from navi.base.file_modes import person_umask
+from navi.base.platform import has_default_acl
 from navi.live.tools.files.decoded_text import one_line
 
 KINDS = {
@@ -33,7 +34,7 @@ PASS_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXE
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """What a path resolved to."""
+    """A resolved path."""
 
     root: Path
     inside: Path
@@ -71,8 +72,8 @@ def locate(folder: Path, path: str) -> Location:
 
 
 @contextmanager
-def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Entry]:
-    """Opens the location's folder without following any link inside the session's folder."""
+def entry_at(location: Location, *, makes_folders: bool = False) -> Iterator[Entry]:
+    """Open the folder that contains the location, without following links inside the root."""
     *parents, name = location.inside.parts or (".",)
     descriptor = os.open(location.root, PASS_THROUGH)
     try:
@@ -88,8 +89,8 @@ def opened(location: Location, *, makes_folders: bool = False) -> Iterator[Entry
 
 
 @contextmanager
-def refusals(path: str) -> Iterator[None]:
-    """Turns errors of the operating system into ones that say plainly what is wrong."""
+def explained_errors(path: str) -> Iterator[None]:
+    """Turns errors of the operating system into errors that explain what is wrong."""
     name = one_line(path)
     try:
         yield
@@ -100,7 +101,7 @@ def refusals(path: str) -> Iterator[None]:
     except PermissionError as error:
         raise NotAllowed(f"no permission for {name}", hint="check its mode and owner") from error
     except IsADirectoryError as error:
-        raise InvalidInput(f"{name} is a folder", hint="the action list shows it") from error
+        raise InvalidInput(f"{name} is a folder", hint="use the action `list`") from error
     except (NotADirectoryError, FileExistsError) as error:
         raise InvalidInput(
             f"{name} is not a folder, or leads through something that isn't one",
@@ -117,7 +118,7 @@ def refusals(path: str) -> Iterator[None]:
 
 @contextmanager
 def opened_folder(parent: int, name: str) -> Iterator[int]:
-    """A folder that can be listed."""
+    """The descriptor of a folder, opened so that it can be listed."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, dir_fd=parent)
     try:
@@ -129,7 +130,7 @@ def opened_folder(parent: int, name: str) -> Iterator[int]:
 def open_plain(entry: Entry) -> BufferedReader:
     """Opens plain files only: a pipe or a device could block forever or never end."""
     _plain_status(entry)
-    # In case the file was just swapped: follow no link and wait for no pipe.
+    # The file may have just been swapped for a link or a pipe: don't follow it or wait for it.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(entry.name, flags, dir_fd=entry.folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -139,10 +140,10 @@ def open_plain(entry: Entry) -> BufferedReader:
 
 
 def replace(entry: Entry, content: bytes) -> None:
-    """Readers see either the old content or the new, even after a crash."""
+    """Replace a file's content. Readers see the old content or the new, even after a crash."""
     try:
         old = _plain_status(entry)
-        # Renaming would silently bypass write protection, and so would being root.
+        # Renaming would silently bypass write protection, and so would root's privileges.
         if not old.st_mode & 0o222 or not os.access(entry.name, os.W_OK, dir_fd=entry.folder):
             raise PermissionError(entry.path)
     except FileNotFoundError:
@@ -152,7 +153,7 @@ def replace(entry: Entry, content: bytes) -> None:
     descriptor = os.open(temporary, flags, 0o666, dir_fd=entry.folder)
     try:
         with open(descriptor, "wb") as file:
-            # Before the content, so that others can never read a private file.
+            # Before the content is written, so that others can never read a private file.
             if old is None:
                 _give_usual_mode(descriptor, 0o666, entry.folder)
             else:
@@ -182,18 +183,9 @@ def _make_folder(parent: int, name: str) -> None:
 
 def _give_usual_mode(descriptor: int, mode: int, parent: int) -> None:
     """Set the mode that the person's own umask would give; this process has a stricter one."""
-    if _has_default_acl(parent):
+    if has_default_acl(parent):
         return  # the umask is ignored there, so the mode is the usual one already
     os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7777 | mode & ~person_umask())
-
-
-def _has_default_acl(folder: int) -> bool:
-    try:
-        # By its name in /proc: the descriptor of a folder opened only to pass through is refused.
-        os.getxattr(f"/proc/self/fd/{folder}", "system.posix_acl_default")
-    except (AttributeError, OSError):  # not on Linux, or it has none
-        return False
-    return True
 
 
 def _plain_status(entry: Entry) -> os.stat_result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from navi.base.errors import InvalidInput, NotFound
 
 
-def edited(data: bytes, old: bytes, new: bytes, *, replace_all: bool) -> tuple[bytes, int]:
+def replace_text(data: bytes, old: bytes, new: bytes, *, replace_all: bool) -> tuple[bytes, int]:
     """The new data, and how often `old` was replaced. Refuses ambiguous edits."""
     if not old:
         raise InvalidInput("old_text is empty", hint="say which text to replace")
@@ -28,7 +28,7 @@ def edited(data: bytes, old: bytes, new: bytes, *, replace_all: bool) -> tuple[b
 
 
 def _means_windows_endings(data: bytes, old: bytes) -> bool:
-    r"""Agents write \n. They mean \r\n if the file uses only that, or if only that matches."""
+    r"""Whether \n in `old` means \r\n: the file uses only that, or `old` doesn't match as it is."""
     windows = data.count(b"\r\n")
     return windows > 0 and (windows == data.count(b"\n") or old not in data)
 

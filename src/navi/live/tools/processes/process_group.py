@@ -1,7 +1,7 @@
 """A command and the processes it starts, waited for and ended as one.
 
 asyncio's own subprocesses won't do: their `wait` also waits for the pipe, which a background
-process may hold forever, and a call cancelled while they start loses track of the processes.
+process may hold forever, and a call that is cancelled while one starts loses track of it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO
 
 from navi.base.file_modes import person_umask
+from navi.base.platform import Process
 from navi.live.tools.processes.process_tree import (
     MARK_VARIABLE,
-    Process,
     is_any_alive,
     kill_all,
     processes_of,
@@ -36,11 +36,11 @@ REAP_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """`silence` is set once no process can print anything more."""
+    """`output_end` is set once no process can print anything more."""
 
     process: subprocess.Popen[bytes]
     mark: str
-    silence: asyncio.Future[None] = field(
+    output_end: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
@@ -63,53 +63,53 @@ class ProcessGroup:
         )
         return cls(process, mark)
 
-    def listen(self, take: Callable[[bytes], None]) -> None:
-        """Pass what the processes print to `take`, until `stop_listening` is called."""
+    def listen(self, receive: Callable[[bytes], None]) -> None:
+        """Pass the processes' output to `receive` until `stop_listening` is called."""
         pipe = self._pipe.fileno()
         os.set_blocking(pipe, False)
-        asyncio.get_running_loop().add_reader(pipe, self._read, pipe, take)
+        asyncio.get_running_loop().add_reader(pipe, self._read, pipe, receive)
 
     def stop_listening(self) -> None:
         if not self._pipe.closed:
             asyncio.get_running_loop().remove_reader(self._pipe.fileno())
             self._pipe.close()
 
-    async def ends_within(self, seconds: float) -> bool:
-        """Wait for the command, but not for processes it leaves behind. False if it runs longer."""
+    async def wait_for_end(self, seconds: float) -> bool:
+        """Wait for the command, not for its background processes. False if `seconds` pass first."""
         deadline = _now() + seconds
         pause = SHORTEST_PAUSE_SECONDS
         while self.process.poll() is None:
-            left = deadline - _now()
-            if left <= 0:
+            remaining = deadline - _now()
+            if remaining <= 0:
                 return False
-            if self.silence.done():
-                await asyncio.sleep(min(pause, left))
-            elif await self.is_silent_within(min(pause, left)):
-                pause = SHORTEST_PAUSE_SECONDS  # most likely it ends right now
+            if self.output_end.done():
+                await asyncio.sleep(min(pause, remaining))
+            elif await self.wait_for_output_end(min(pause, remaining)):
+                pause = SHORTEST_PAUSE_SECONDS  # it is probably ending right now
                 continue
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         return True
 
-    async def is_silent_within(self, seconds: float) -> bool:
-        """Wait until no process can print anything more. False if that takes longer."""
+    async def wait_for_output_end(self, seconds: float) -> bool:
+        """Wait until no process can print anything more. False if `seconds` pass first."""
         # Not asyncio.timeout: before Python 3.11.3, in a task that was cancelled earlier, it raises
         # CancelledError instead of TimeoutError, so a cancelled call would not wait for the process
         # it killed.
-        await asyncio.wait({self.silence}, timeout=seconds)
-        if not self.silence.done():
+        await asyncio.wait({self.output_end}, timeout=seconds)
+        if not self.output_end.done():
             # If this process was itself suspended, there may be unread output.
             for _ in range(3):
                 await asyncio.sleep(0)
-        return self.silence.done()
+        return self.output_end.done()
 
     async def end(self, grace_seconds: float) -> Set[Process]:
-        """Ask every process to end, then kill the rest; at once if the call is cancelled.
+        """Ask every process to end; kill the rest after `grace_seconds`, or at once if cancelled.
 
-        Returns the processes that could not be ended, except those that process_tree.py can't find.
+        Returns the survivors that process_tree.py can find.
         """
         processes: Set[Process] = frozenset()
         try:
-            # First of all, because the others can be found only while the command is alive.
+            # Before any signal: some processes can be found only while the command is alive.
             processes = await asyncio.to_thread(processes_of, self.mark, self._root)
             escaped = [process for process in processes if process.group != self.process.pid]
             deadline = _now() + grace_seconds
@@ -122,10 +122,12 @@ class ProcessGroup:
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
-            # In a thread, which a further cancellation does not stop.
-            left = await asyncio.to_thread(kill_all, self.mark, self._root, processes, REAP_SECONDS)
-            await self.ends_within(REAP_SECONDS)
-        return left
+            # In a thread, which another cancellation can't stop.
+            survivors = await asyncio.to_thread(
+                kill_all, self.mark, self._root, processes, REAP_SECONDS
+            )
+            await self.wait_for_end(REAP_SECONDS)
+        return survivors
 
     @property
     def _root(self) -> int | None:
@@ -133,22 +135,22 @@ class ProcessGroup:
 
     @property
     def _pipe(self) -> IO[bytes]:
-        assert self.process.stdout is not None  # `start` asked for it
+        assert self.process.stdout is not None  # `start` passes PIPE
         return self.process.stdout
 
-    def _read(self, pipe: int, take: Callable[[bytes], None]) -> None:
+    def _read(self, pipe: int, receive: Callable[[bytes], None]) -> None:
         try:
             data = os.read(pipe, READ_BYTES)
         except BlockingIOError:
             return
         if data:
-            take(data)
+            receive(data)
         else:
             self.stop_listening()
-            self.silence.set_result(None)
+            self.output_end.set_result(None)
 
     def _signal(self, number: int) -> bool:
-        """Whether any process got the signal. The group has the id of its first process."""
+        """Signal the group, whose id is its first process's. False if no process got the signal."""
         try:
             os.killpg(self.process.pid, number)
         except (ProcessLookupError, PermissionError):

@@ -14,20 +14,20 @@ from typing import ClassVar
 from pydantic import Field
 
 from navi.base.errors import NaviError, NotFound, TooLarge
+from navi.base.platform import CAN_READ_ALL_ENVIRONMENTS, Process
 from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.argument_types import Arguments, NonBlank
 from navi.live.tools.files.decoded_text import REPLACEMENT
 from navi.live.tools.processes.process_group import ProcessGroup
-from navi.live.tools.processes.process_tree import SEES_ALL, Process
 
-# Output printed before the shell ended arrives at once; this is for background processes that still
-# hold the pipe.
+# How long to keep reading after the shell has ended, in case background processes print more. The
+# shell's own output arrives at once.
 DRAIN_SECONDS = 0.2
 MAXIMUM_TIMEOUT_SECONDS = 600
 
 
 class TerminalArguments(Arguments):
-    command: NonBlank = Field(description="what `bash -c` is to run")
+    command: NonBlank = Field(description="the command, for `bash -c`")
     timeout_seconds: float | None = Field(
         None, gt=0, le=MAXIMUM_TIMEOUT_SECONDS, description="how long it may run"
     )
@@ -41,7 +41,8 @@ async def bare_environment(session_id: str) -> Mapping[str, str]:
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """When a call times out or is cancelled, the processes it started are ended, as far as
-    process_tree.py can find them. After a command that ends by itself, they keep running."""
+    process_tree.py can find them. After a command that ends by itself, its background
+    processes keep running."""
 
     default_timeout_seconds: float = 120
     output_limit_characters: int = 30_000
@@ -69,20 +70,20 @@ class Terminal:
         group = _start(context, arguments.command, await self.environment(context.session_id))
         try:
             group.listen(output.add)
-            is_in_time = await group.ends_within(timeout)
-            left: Set[Process] = frozenset()
-            if not is_in_time:
-                left = await group.end(self.grace_seconds)
-            is_complete = await group.is_silent_within(DRAIN_SECONDS)
+            was_in_time = await group.wait_for_end(timeout)
+            survivors: Set[Process] = frozenset()
+            if not was_in_time:
+                survivors = await group.end(self.grace_seconds)
+            is_complete = await group.wait_for_output_end(DRAIN_SECONDS)
         except BaseException:
             await group.end(self.grace_seconds)
             raise
         finally:
             # Only now: a process that cleans up may still print, and a closed pipe would end it.
             group.stop_listening()
-        if not is_in_time:
-            return _timed_out(output.text(), timeout, left)
-        return _ended(output.text(), group.process.returncode, is_complete)
+        if not was_in_time:
+            return _timeout_result(output.text(), timeout, survivors)
+        return _exit_result(output.text(), group.process.returncode, is_complete)
 
 
 class _Output:
@@ -128,26 +129,27 @@ def _start(context: ToolContext, command: str, environment: Mapping[str, str]) -
         ) from error
 
 
-def _timed_out(output: str, seconds: float, left: Set[Process]) -> ToolResult:
-    note = "" if SEES_ALL else "; processes that it detached may still be running"
-    if left:
+def _timeout_result(output: str, seconds: float, survivors: Set[Process]) -> ToolResult:
+    note = "" if CAN_READ_ALL_ENVIRONMENTS else "; processes that it detached may still be running"
+    if survivors:
         names = ", ".join(
             f"{process.name} ({process.pid})"
-            for process in sorted(left, key=lambda process: process.pid)
+            for process in sorted(survivors, key=lambda process: process.pid)
         )
         note = f"; these processes could not be ended: {names}"
+    unit = "second" if seconds == 1 else "seconds"
     return ToolResult(
-        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} seconds{note}; raise "
+        f"{_whole_lines(output)}ended because it ran longer than {seconds:g} {unit}{note}; raise "
         "timeout_seconds, or run it in the background with its output in a file",
         is_error=True,
     )
 
 
-def _ended(output: str, code: int, is_complete: bool) -> ToolResult:
+def _exit_result(output: str, code: int, is_complete: bool) -> ToolResult:
     if not is_complete:
         output = (
-            f"{_whole_lines(output)}[a background process is still running; anything it prints "
-            "from now on is lost and may end it: redirect its output to a file]\n"
+            f"{_whole_lines(output)}[a background process is still running. Its further output is "
+            "lost, and printing may end it: redirect its output to a file]\n"
         )
     if code == 0:
         return ToolResult(output or "(no output)")

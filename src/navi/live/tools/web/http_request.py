@@ -1,7 +1,7 @@
 """Fetches a page or calls a web API.
 
 By default only the public internet is reachable. Each name is resolved once, and the connection
-goes to the address that was checked, so a name that then resolves differently gains nothing.
+goes to the address that was checked, even if the name resolves to another one by then.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from navi.live.model.tool import ToolContext, ToolResult
 from navi.live.tools.argument_types import Arguments, NonBlank
 from navi.live.tools.web import public_address
 from navi.live.tools.web.public_address import Address
-from navi.live.tools.web.web_request import Request, checked_headers, parse_url
+from navi.live.tools.web.web_request import Request, parse_url, require_headers
 from navi.live.tools.web.web_response import describe
 
-if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
+if TYPE_CHECKING:  # slow to import, so imported by the first call
     import httpx2
 
 MAXIMUM_REDIRECTS = 5
@@ -39,8 +39,8 @@ class HttpRequestArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """Every redirect is checked like the first URL. A network failure is a result that says so in
-    one sentence."""
+    """Every redirect is checked like the first URL. Network failures are returned as results, not
+    raised."""
 
     allow_private: bool = False
     body_limit_bytes: int = 50_000
@@ -52,10 +52,10 @@ class HttpRequest:
 
     @property
     def description(self) -> str:
-        where = "" if self.allow_private else " Reaches only addresses on the public internet."
+        reach = "" if self.allow_private else " Reaches only addresses on the public internet."
         return (
             "Sends an HTTP request and returns the status, a few headers and the body as text, cut "
-            f"after {self.body_limit_bytes:,} bytes. Follows redirects.{where}"
+            f"after {self.body_limit_bytes:,} bytes. Follows redirects.{reach}"
         )
 
     async def run(self, context: ToolContext, arguments: HttpRequestArguments) -> ToolResult:
@@ -64,7 +64,7 @@ class HttpRequest:
         request = Request(
             arguments.method,
             parse_url(arguments.url),
-            checked_headers(arguments.headers or {}),
+            require_headers(arguments.headers or {}),
             (arguments.body or "").encode(),
         )
         timeout = arguments.timeout_seconds
@@ -72,8 +72,9 @@ class HttpRequest:
             async with asyncio.timeout(timeout):
                 return await self._follow(request, timeout)
         except TimeoutError:
+            unit = "second" if timeout == 1 else "seconds"
             return ToolResult(
-                f"there was no complete answer within {timeout:g} seconds", is_error=True
+                f"there was no complete answer within {timeout:g} {unit}", is_error=True
             )
         except _Unreachable as error:
             return ToolResult(str(error), is_error=True)
@@ -82,31 +83,31 @@ class HttpRequest:
 
     async def _follow(self, request: Request, timeout: float) -> ToolResult:
         for _ in range(MAXIMUM_REDIRECTS + 1):
-            answer = await self._send(request, timeout)
-            if isinstance(answer, ToolResult):
-                return answer
-            request = answer
+            result_or_redirect = await self._send(request, timeout)
+            if isinstance(result_or_redirect, ToolResult):
+                return result_or_redirect
+            request = result_or_redirect
         return ToolResult(
             f"gave up after {MAXIMUM_REDIRECTS} redirects; the next was {request.shown_url}",
             is_error=True,
         )
 
     async def _send(self, request: Request, timeout: float) -> ToolResult | Request:
-        """The answer, or the request to send next if the answer is a redirect."""
+        """The result, or the request to send next if the server redirects."""
         import httpx2
 
         addresses = await self._addresses(request.url)
-        tls = await asyncio.to_thread(_tls, request.url.scheme)
-        # One address that doesn't answer must not use up the others' time.
-        limits = httpx2.Timeout(None, connect=timeout / len(addresses))
+        tls = await asyncio.to_thread(_tls_context, request.url.scheme)
+        # An address that doesn't answer must leave time for the others.
+        timeouts = httpx2.Timeout(None, connect=timeout / len(addresses))
         failure: Exception | None = None
         for address in addresses:
             # A new client each time, so that no cookie reaches another server. Proxies from the
             # environment are ignored, because they would resolve the name themselves.
-            client = httpx2.AsyncClient(verify=tls, timeout=limits, trust_env=False)
+            client = httpx2.AsyncClient(verify=tls, timeout=timeouts, trust_env=False)
             async with client:
                 try:
-                    async with client.stream(**request.towards(address)) as response:
+                    async with client.stream(**request.stream_arguments(address)) as response:
                         if response.has_redirect_location:
                             return request.redirected(
                                 response.status_code, response.headers["location"]
@@ -135,8 +136,8 @@ class _Unreachable(Exception):
     """The message says what could not be reached."""
 
 
-def _tls(scheme: str) -> ssl.SSLContext:
-    """Loading certificates is slow, so it happens in a thread and only if needed."""
+def _tls_context(scheme: str) -> ssl.SSLContext:
+    """Create a TLS context. Loads certificates only for https, because that is slow."""
     import httpx2
 
     if scheme == "https":
@@ -145,7 +146,7 @@ def _tls(scheme: str) -> ssl.SSLContext:
 
 
 def _reason(error: BaseException | None) -> str:
-    """The operating system's own message: what wraps it is only about the libraries in between."""
+    """The message of the original error, because those that wrap it are less specific."""
     reason = ""
     while error is not None:
         if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from navi.base.errors import InvalidInput
 from navi.live.tools.web.public_address import Address
 
-if TYPE_CHECKING:  # importing it takes long, so it is left to the first call
+if TYPE_CHECKING:  # slow to import, so imported by the first call
     import httpx2
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# These follow from the URL and the body; other values would only cause confusion.
-OWN_HEADERS = ("host", "content-length", "transfer-encoding", "connection")
-# Other headers may carry secrets that are not meant for the redirect's target.
+# Set from the URL and the body; callers can't choose other values.
+DERIVED_HEADERS = ("host", "content-length", "transfer-encoding", "connection")
+# Only these headers follow a redirect to another server; others may hold secrets.
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "range", "user-agent")
 
 
@@ -31,8 +31,8 @@ class Request:
     def shown_url(self) -> str:
         return str(self.url.copy_with(username=None, password=None))
 
-    def towards(self, address: Address) -> dict[str, Any]:
-        """The request to this address, with the URL's host name for the server and for TLS."""
+    def stream_arguments(self, address: Address) -> dict[str, Any]:
+        """Arguments for httpx2's `stream`: connects to `address`, but sends the URL's host name."""
         headers = {
             "user-agent": "navi",
             "accept-encoding": "gzip, deflate",  # httpx2 unpacks these in pieces of bounded size
@@ -50,7 +50,7 @@ class Request:
     def redirected(self, status: int, location: str) -> Request:
         url = parse_url(location, base=self.url)
         request = replace(self, url=url)
-        # As in browsers, only 307 and 308 repeat the method and the body.
+        # As in browsers: 303 turns every request into a GET or HEAD, 301 and 302 only a POST.
         if status == 303 or (status in (301, 302) and self.method == "POST"):
             method = "HEAD" if self.method == "HEAD" else "GET"
             request = replace(request, method=method, body=b"")
@@ -80,12 +80,14 @@ def parse_url(text: str, base: httpx2.URL | None = None) -> httpx2.URL:
     return url
 
 
-def checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+def require_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
         if not HEADER_NAME.fullmatch(name) or not value.isprintable():
             raise InvalidInput(
                 f"{name!r} is not a valid header", hint="names and values are single lines"
             )
-        if name.lower() in OWN_HEADERS:
-            raise InvalidInput(f"the header {name} can't be set", hint="it is set for you")
+        if name.lower() in DERIVED_HEADERS:
+            raise InvalidInput(
+                f"the header {name} can't be set", hint="leave it out; it is set for you"
+            )
     return headers

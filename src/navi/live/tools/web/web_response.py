@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from navi.live.model.tool import ToolResult
-from navi.live.tools.files.decoded_text import describe_binary, is_binary, one_line, readable
+from navi.live.tools.files.decoded_text import decode, describe_binary, is_binary, one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,7 +57,7 @@ def _body_text(body: bytes, charset: str | None, is_whole: bool) -> str:
     if is_binary(body, charset):
         size = f"{len(body):,} bytes" if is_whole else f"more than {len(body):,} bytes"
         return f"(a binary body of {size}, not shown; {describe_binary(body)})"
-    text = readable(body, charset, is_whole=is_whole)
+    text = decode(body, charset, is_whole=is_whole)
     if is_whole:
         return text
     return f"{text}\n[cut after {len(body):,} bytes; a Range header can ask for the rest]"

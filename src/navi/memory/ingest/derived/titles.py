@@ -1,6 +1,6 @@
 """Titles for sessions whose agent gave them none: the first thing that a person wrote.
 
-Failing that, a command that the person typed, or the first answer, thought or tool call.
+Failing that, a typed command, an answer, a text by the agent program, a thought or a tool call.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ LONGEST = 200
 SHORTEST_CUT = 120
 """A long title is cut at a space, if there is one after this many characters."""
 LONGEST_TEXT = 4_000
-"""Titles come from this many characters at the start of a text."""
+"""How many characters at the start of a text are searched for a title."""
 MESSAGES_PER_ROLE = 20
-"""Nobody remembers a session by what came later."""
+"""How many messages are read from DuckDB. Nobody remembers a session by its later messages."""
 
-PERSON, COMMAND, ANSWER, CLIENT, THOUGHT, CALL = range(6)
+# Ranks: where a title can come from, best first. `PROGRAM` is text that the agent program added.
+PERSON, COMMAND, ANSWER, PROGRAM, THOUGHT, CALL = range(6)
 
 INJECTED = (
     *("# AGENTS.md instructions", "Caveat: The messages below were generated"),
     *("[Request interrupted by user", "This session is being continued from a previous"),
 )
-"""Beginnings of texts that a client wrote in the person's name."""
+"""Beginnings of texts that an agent program wrote in the person's name."""
 IDE_REQUEST = "## My request for Codex:"
-"""The person's text follows; the editor wrote what comes before."""
+"""The person's text comes after this line, and the editor's before it."""
 WARMUP = "Warmup"
 
-_TAG = re.compile(
+_INJECTED_TAG = re.compile(
     r"<((?:command|local-command|bash)-[a-z-]+|task-notification|system-reminder|teammate-message"
     r"|user-prompt-submit-hook|ide_[a-z_]+|new-diagnostics|environment_context|user_instructions"
     r"|user_shell_command|subagent_notification|turn_aborted|INSTRUCTIONS|skill"
@@ -50,7 +51,7 @@ class Hint(NamedTuple):
 
 
 def clean(text: str | None) -> str | None:
-    """The text as one line for a list; None if nothing is left."""
+    """The start of a text, as one line of at most `LONGEST` characters; None if nothing is left."""
     if not text:
         return None
     text = _ESCAPE.sub("", text[:LONGEST_TEXT])
@@ -68,7 +69,7 @@ def clean(text: str | None) -> str | None:
 
 
 def hint_of_messages(messages: Iterable[tuple[str, str | None, str | None]]) -> Hint | None:
-    """The best hint in `(role, content, thinking)` of messages in order."""
+    """The best hint in `messages`, which are `(role, content, thinking)` in order."""
     best: Hint | None = None
     for role, content, thinking in messages:
         if best is None or best.rank > (PERSON if role == "user" else COMMAND):
@@ -86,7 +87,7 @@ def hint_of_call(tool_name: str, command: str | None) -> Hint | None:
 
 
 def best_of(hints: Iterable[Hint | None]) -> str | None:
-    """The first hint of the best rank."""
+    """The text of the first hint of the best rank."""
     best = min(
         (hint for hint in hints if hint is not None), key=lambda hint: hint.rank, default=None
     )
@@ -131,16 +132,16 @@ def _hint(role: str, content: str | None, thinking: str | None) -> Hint | None:
         if text := _typed_command(content):
             return Hint(COMMAND, text)
         if text := _first_line(_without_injected(content)):
-            return Hint(CLIENT, text)
+            return Hint(PROGRAM, text)
     text = _first_line((thinking or "")[:LONGEST_TEXT])
     return Hint(THOUGHT, text) if text else None
 
 
 def _without_injected(text: str) -> str:
-    """Only what a person wrote."""
+    """The text without what programs inserted before it; empty if nothing is left."""
     _, marker, request = text.partition(IDE_REQUEST)
     text = (request if marker else text).lstrip()
-    while tag := _TAG.match(text):
+    while tag := _INJECTED_TAG.match(text):
         end = text.find(f"</{tag[1]}>")
         if end < 0:
             return ""

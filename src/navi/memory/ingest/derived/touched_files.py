@@ -21,21 +21,23 @@ PATH_ARGUMENTS = frozenset(
 PATCH_ARGUMENTS = ("input", "patch", "patchText")
 """Arguments that may contain a patch."""
 FOLDER_ARGUMENTS = ("workdir", "cwd")
-"""Arguments that relative paths are relative to."""
+"""Arguments with the folder in which relative paths start."""
+PATCH_HEADING = r"\*\*\* (?:(?:Update|Add|Delete) File|Move to): *"
+"""Stands in front of a path in a patch."""
 LONGEST_PATH = 1_024
 LONGEST_COMMAND = 2_000
-"""Bytes of a command that are searched: what comes later is a script, not arguments."""
+"""Only this many bytes of a command are searched: a longer one is mostly an inline script."""
 
 _arguments_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _value_decoder = msgspec.json.Decoder()
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Update|Add|Delete) File|Move to): *(.+?)\s*$", re.MULTILINE)
-_WORD = re.compile(
+_PATCHED_FILE = re.compile(rf"^{PATCH_HEADING}(.+?)\s*$", re.MULTILINE)
+_FILE_WORD = re.compile(
     rb"(?<![^\s'\"=<>(])((?:~?/)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9})(?=[\s'\":;,|&)>]|$)"
 )
 
 
 def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
-    """The paths as written, each once. For a shell command, only those that it patches."""
+    """The distinct paths that a call names. A shell command counts only if it contains a patch."""
     if not tool_input:
         return []
     has_patch = b"*** " in tool_input
@@ -45,7 +47,7 @@ def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
         paths = _patched_files(command.decode("utf-8", "replace"))
     elif has_patch and tool_input.startswith(b'"'):
         return list(dict.fromkeys(_patched_files(_decoded(tool_input))))
-    elif has_patch or b"ath" in tool_input or b"ile" in tool_input:
+    elif has_patch or b"ath" in tool_input or b"ile" in tool_input:  # `path`, `Path`, `file` …
         paths = []
     else:
         return []
@@ -55,10 +57,10 @@ def touched_files(tool_input: bytes | None, command: bytes | None) -> list[str]:
             paths += _paths(_decoded(value))
         elif has_patch and name in PATCH_ARGUMENTS:
             paths += _patched_files(_decoded(value))
-    return _in_folder(arguments, list(dict.fromkeys(paths)))
+    return _joined_to_folder(arguments, list(dict.fromkeys(paths)))
 
 
-def _in_folder(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
+def _joined_to_folder(arguments: dict[str, msgspec.Raw], paths: list[str]) -> list[str]:
     """The paths, joined to the folder that the call names, if it names one."""
     for name in FOLDER_ARGUMENTS:
         if name in arguments:
@@ -72,7 +74,9 @@ def files_in_command(command: bytes) -> list[str]:
     """The words of a shell command that look like files: those with an extension."""
     if b"." not in command:
         return []
-    return list(dict.fromkeys(each.decode() for each in _WORD.findall(command[:LONGEST_COMMAND])))
+    return list(
+        dict.fromkeys(each.decode() for each in _FILE_WORD.findall(command[:LONGEST_COMMAND]))
+    )
 
 
 def terms_of(paths: list[str]) -> list[str]:
@@ -95,7 +99,7 @@ def _decoded(value: bytes | msgspec.Raw) -> object:
 
 
 def _paths(value: object) -> list[str]:
-    """A path or several; each may be wrapped in an object."""
+    """The paths in an argument: one, or a list; each may be wrapped in an object."""
     if isinstance(value, str):
         value = value.strip()
         is_path = 0 < len(value) <= LONGEST_PATH and "\n" not in value and "\0" not in value
@@ -111,4 +115,4 @@ def _paths(value: object) -> list[str]:
 def _patched_files(text: object) -> list[str]:
     if not isinstance(text, str):
         return []
-    return [path for value in _PATCHED.findall(text) for path in _paths(value)]
+    return [path for value in _PATCHED_FILE.findall(text) for path in _paths(value)]

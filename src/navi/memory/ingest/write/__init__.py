@@ -1,6 +1,6 @@
-"""Writes frames to the two engines.
+"""Writes parts of files to the two engines.
 
-duckdb_writer.py   frames to DuckDB, in one transaction
+duckdb_writer.py   parts of files to DuckDB, in one transaction
 tantivy_writer.py  the full-text folder: one document per text, one card per session
 session_cards.py   a session's card: what lists and search results show
 folding.py         texts prepared for the full-text index

@@ -1,7 +1,8 @@
 """Packs Python values into columns, which DuckDB reads far faster than rows, and unpacks them.
 
-A column is a few `bytes`, so it is cheap to send to another process and to join with the same
-column of other files. Only a whole batch becomes an Arrow table, because each table has a cost.
+A column is a tuple of two or three `bytes` objects, so it is cheap to send to another process and
+to join with the same column of other files. Only a whole batch becomes an Arrow table, because each
+table has a cost.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from nanoarrow import c_array, c_array_from_buffers
 from navi.base.timestamps import microseconds
 
 Column = tuple[bytes, ...]
-"""First a flag byte per value, 0 for a missing one (empty if none is missing); then the numbers, or
-the lengths of the texts and their UTF-8."""
+"""`(flags, numbers)` or `(flags, lengths, utf8)`. `flags` has one byte per value, 0 if the value is
+missing; it is empty if no value is missing."""
 Piece = tuple[int, list[Column]]
 """The number of rows, and their columns."""
 
@@ -29,18 +30,19 @@ _ARROW_TYPES = {
     "BIGINT": nanoarrow.int64(),
     "TIMESTAMP": nanoarrow.timestamp("us"),
     "DOUBLE": nanoarrow.float64(),
-    "BOOLEAN": nanoarrow.int8(),  # DuckDB casts it; Arrow's own packs eight into a byte
+    "BOOLEAN": nanoarrow.int8(),  # DuckDB casts it; Arrow's own booleans are packed eight to a byte
 }
 
 
 def texts(values: Sequence[str | None]) -> Column:
-    has_all = all(values)  # far faster than looking for None, and nearly always enough
+    # Far faster than looking for None. An empty text fails this test too; then `_flags` decides.
+    is_surely_complete = all(values)
     try:
         encoded = [value.encode() if value else b"" for value in values]
     except UnicodeEncodeError:  # half of a surrogate pair
         encoded = [value.encode("utf-8", "replace") if value else b"" for value in values]
     lengths = array("i", map(len, encoded)).tobytes()
-    return b"" if has_all else _flags(values), lengths, b"".join(encoded)
+    return b"" if is_surely_complete else _flags(values), lengths, b"".join(encoded)
 
 
 def repeated(text: str, count: int) -> Column:
@@ -60,8 +62,8 @@ def doubles(values: Sequence[float]) -> Column:
     return b"", array("d", values).tobytes()
 
 
-def booleans(values: Sequence[bool]) -> Column:
-    return b"", bytes(values)
+def booleans(values: Sequence[bool | None]) -> Column:
+    return _flags(values), bytes(map(bool, values))
 
 
 def instants(values: Sequence[datetime | None]) -> Column:
@@ -71,13 +73,13 @@ def instants(values: Sequence[datetime | None]) -> Column:
 def table(columns: Sequence[tuple[str, str]], pieces: Sequence[Piece]) -> nanoarrow.Array:
     """An Arrow table for DuckDB. `columns` are names and SQL types."""
     counts = [count for count, _ in pieces]
-    parts_of_columns = zip(*(rows for _, rows in pieces), strict=True)
+    parts_of_columns = zip(*(piece_columns for _, piece_columns in pieces), strict=True)
     arrays = [
         _array(kind, counts, parts)
         for (_, kind), parts in zip(columns, parts_of_columns, strict=True)
     ]
-    row = nanoarrow.struct({name: _ARROW_TYPES[kind] for name, kind in columns})
-    return nanoarrow.Array(c_array_from_buffers(row, sum(counts), [None], children=arrays))
+    row_type = nanoarrow.struct({name: _ARROW_TYPES[kind] for name, kind in columns})
+    return nanoarrow.Array(c_array_from_buffers(row_type, sum(counts), [None], children=arrays))
 
 
 def read_texts(column: Column) -> list[str]:
@@ -113,16 +115,16 @@ def _array(kind: str, counts: Sequence[int], parts: Sequence[Column]) -> Any:
     return c_array_from_buffers(_ARROW_TYPES[kind], sum(counts), [validity, *buffers])
 
 
-def _numbers(code: str, values: Sequence[int | None]) -> Column:
+def _numbers(typecode: str, values: Sequence[int | None]) -> Column:
     try:
-        return b"", array(code, cast(Sequence[int], values)).tobytes()
+        return b"", array(typecode, cast(Sequence[int], values)).tobytes()
     except TypeError:  # some are missing
-        return _flags(values), array(code, [value or 0 for value in values]).tobytes()
+        return _flags(values), array(typecode, [value or 0 for value in values]).tobytes()
 
 
-def _read_numbers(code: str, column: Column) -> Iterable[int | None]:
+def _read_numbers(typecode: str, column: Column) -> Iterable[int | None]:
     flags, data = column
-    numbers: array[int] = array(code, data)
+    numbers: array[int] = array(typecode, data)
     if not flags:
         return numbers
     return [number if flag else None for number, flag in zip(numbers, flags, strict=True)]

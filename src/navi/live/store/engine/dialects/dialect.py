@@ -1,4 +1,4 @@
-"""What the store needs from a database."""
+"""The store's interface to a database."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OnSignal = Callable[[str, str], None]
 
 class Dialect(Protocol):
     kind: str
-    """As SQLAlchemy and `/health` call it."""
+    """The database's name in SQLAlchemy and in `/health`."""
     title: str
-    """As people call it."""
+    """The database's name as people write it."""
     workers: int
     """How many transactions run at the same time."""
     operations_per_commit: int
@@ -65,11 +65,11 @@ class Dialect(Protocol):
         ...
 
     def change_count(self, connection: Connection) -> int:
-        """Rows changed through this connection, if `settle` has work to do for them; else 0."""
+        """How many rows this connection has changed; always 0 if `settle` never has work to do."""
         ...
 
     def settle(self, engine: Engine) -> None:
-        """Do in idle time what a commit would otherwise have to do."""
+        """Do work in idle time that a commit would otherwise have to do."""
         ...
 
     def is_transient(self, error: DBAPIError) -> bool:
@@ -84,8 +84,8 @@ class Dialect(Protocol):
         """Send signals to the other servers when this transaction commits."""
         ...
 
-    def ring(self, url: str) -> None:
-        """Tell the server that this process wrote to its store, if `notify` can't."""
+    def wake_server(self, url: str) -> None:
+        """Make the server check its store for changes by this process, if `notify` can't."""
         ...
 
     async def listen(
@@ -93,6 +93,6 @@ class Dialect(Protocol):
     ) -> None:
         """Call `on_signal` for each signal from other processes, until cancelled.
 
-        When signals may have been missed, it is called once per channel with an empty payload.
+        When signals may have been missed, `on_signal` gets an empty payload once per channel.
         """
         ...

@@ -24,7 +24,7 @@ CONNECT_SECONDS = 3
 LOCK_MILLISECONDS = 2_000
 BRIEF_LOCK_MILLISECONDS = 50
 SCHEMA_LOCK_MILLISECONDS = 60_000
-"""Longer than any migration by another server takes."""
+"""Longer than a migration by another server takes."""
 IDLE_MILLISECONDS = 10_000
 RECONNECT_SECONDS = 1.0
 SCHEMA_LOCK = 0x6E617669
@@ -123,7 +123,7 @@ class PostgreSQL:
         signed = [(channel, f"{sender} {payload}") for channel, payload in signals]
         connection.execute(_NOTIFY, {"signals": json.dumps(signed)})
 
-    def ring(self, url: str) -> None:
+    def wake_server(self, url: str) -> None:
         """Nothing to do: `notify` has reached every server."""
 
     async def listen(
@@ -136,7 +136,7 @@ class PostgreSQL:
                 connection = await psycopg.AsyncConnection.connect(_plain(url), autocommit=True)
                 async with connection:
                     for channel in channels:
-                        await connection.execute(f"LISTEN {channel}")  # names are constants
+                        await connection.execute(f"LISTEN {channel}")  # channels are constants
                     for channel in channels:
                         on_signal(channel, "")
                     while True:

@@ -13,7 +13,7 @@ _DIALECTS: dict[str, Dialect] = {dialect.kind: dialect for dialect in (_SQLITE, 
 
 
 def dialect_for(url: str) -> Dialect:
-    """PostgreSQL is the fallback: opening any other URL with it explains what is wrong."""
+    """The dialect of a URL. A wrong URL gets PostgreSQL, which reports what is wrong with it."""
     return _SQLITE if url.startswith("sqlite:") else _POSTGRESQL
 
 

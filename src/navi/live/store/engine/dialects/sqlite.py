@@ -1,6 +1,6 @@
 """SQLite: one server that writes through one connection.
 
-Another process that writes to the database rings a bell: it touches a file next to the database.
+Another process that writes to the database wakes the server by touching a file beside it, the bell.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ BUSY_SECONDS = 2.0
 CACHE_KIB = 64 * 1024
 """Enough for a transaction on a thousand sessions in a store with a million of them."""
 LONGEST_WRITE_AHEAD_LOG_PAGES = 20_000
-"""A commit checkpoints a longer log. Usually `settle` has done so long before, in idle time."""
-BELL_SECONDS = 0.5
+"""A commit that makes the log longer than this also checkpoints it. Usually, `settle` has done so
+before, in idle time."""
+BELL_CHECK_SECONDS = 0.5
 BROKEN_FILE = ("readonly", "full", "malformed", "no such")
-"""Words in the messages of errors that waiting can't cure."""
+"""If an error's message has one of these words, trying again can't help."""
 
 
 def sqlite_url(path: Path) -> str:
@@ -151,7 +152,7 @@ class SQLite:
     def notify(self, connection: Connection, sender: str, signals: Sequence[Signal]) -> None:
         """Nothing to do: there is no other server."""
 
-    def ring(self, url: str) -> None:
+    def wake_server(self, url: str) -> None:
         _bell(url).touch()
 
     async def listen(
@@ -160,7 +161,7 @@ class SQLite:
         bell = _bell(url)
         last_rung_at = _rung_at(bell)
         while True:
-            await asyncio.sleep(BELL_SECONDS)
+            await asyncio.sleep(BELL_CHECK_SECONDS)
             if (rung_at := _rung_at(bell)) != last_rung_at:
                 last_rung_at = rung_at
                 for channel in channels:
@@ -185,7 +186,7 @@ def _driver() -> ModuleType:
 
 
 def _is_broken_file(error: DBAPIError) -> bool:
-    """Whether the disk is full, or the file read-only or damaged, so that waiting can't help."""
+    """Whether the disk is full, or the file is read-only, damaged or missing."""
     reason = str(error.orig).lower()
     return any(word in reason for word in BROKEN_FILE)
 

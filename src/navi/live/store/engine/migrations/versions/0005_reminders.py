@@ -1,4 +1,4 @@
-"""Reminders: for agents that have not reported, and for once; and who is compacting.
+"""Periodic and one-time reminders, and which agents are compacting their history.
 
 Revision ID: 0005
 """

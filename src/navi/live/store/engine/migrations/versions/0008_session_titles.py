@@ -1,4 +1,4 @@
-"""How sessions began that nobody gave a name: their title.
+"""The titles of unnamed sessions, taken from their first messages.
 
 Revision ID: 0008
 """

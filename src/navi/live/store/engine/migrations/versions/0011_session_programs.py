@@ -1,4 +1,4 @@
-"""What runs in a session's pane gets a column of its own. It was kept as the model.
+"""The program in a session's pane gets its own column. It was stored as the model.
 
 Revision ID: 0011
 """

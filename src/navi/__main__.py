@@ -1,0 +1,5 @@
+"""`python -m navi` is the command `navi`."""
+
+from navi.cli.navi.main import main
+
+main()
