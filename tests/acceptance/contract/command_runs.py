@@ -18,10 +18,13 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
+from multiprocessing.forkserver import ensure_running
+from unittest.mock import patch
 
 from navi.cli.navi.main import COMMANDS as NAVI_COMMANDS
 from navi.cli.recall.main import COMMANDS as RECALL_COMMANDS
@@ -50,10 +53,18 @@ _FORKS.set_forkserver_preload(
 PATIENCE_SECONDS = 60
 
 
+@cache
+def _start_warm_process() -> None:
+    """Not in the test's home: later tests need it, and some worlds end all processes of a home."""
+    with patch.dict(os.environ, {"HOME": "/nonexistent"}):
+        ensure_running()
+
+
 def run(
     command: Sequence[str], environment: Mapping[str, str], typed: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Its exit code and what it writes to each stream; `typed` is its standard input."""
+    _start_warm_process()
     with ExitStack() as files:
         streams = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         streams[0].write(typed.encode())
@@ -128,6 +139,7 @@ def _run(
     *,
     has_keyboard: bool = False,
 ) -> str:
+    _start_warm_process()
     used = (0, 1, 2) if has_keyboard else (1, 2)
     with Connection(theirs) as end:
         process = _FORKS.Process(
